@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache, reduce
 from itertools import islice, takewhile
 from math import ceil
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -68,6 +69,7 @@ from ..records.turn_record import (
     FailedTarget,
     UnconfirmedTarget,
     entities_done,
+    failed_targets,
     found_nothing,
     intent_response,
     intent_speech,
@@ -273,35 +275,18 @@ class TranslatedComposer:
         A result whose own speech is part of the answer is not repeated.
         """
         tried = [result for result in tool_results if not found_nothing(result)]
-        done = frozenset[str]().union(
-            *(entities_done(result.native) for result in tried)
-        )
-        untold = [
-            one
-            for one in tried
-            if not (speech := intent_speech(one.native)) or speech not in answer
-        ]
-        has_worked = not all(result.is_error for result in tried)
-        last = [
-            *takewhile(lambda result: has_worked and result.is_error, reversed(tried))
-        ]
-        responses = [
-            (one, response.failed_results)
-            for one in untold
-            if (response := intent_response(one.native))
-        ]
-        # What does not exist has no id; its name may have been corrected in a later
-        # call. A reason alone has no name.
-        failed = [
-            to
-            for one, all_of in responses
-            for to in all_of
-            if (
-                to.id not in done
-                if to.id
-                else one in last or not (has_worked or to.name)
-            )
-        ]
+        untold = [one for one in tried if not _is_told(one, answer)]
+        done = frozenset[str]().union(*(entities_done(one.native) for one in tried))
+        last = [*takewhile(attrgetter("is_error"), reversed(tried))]
+        has_worked = len(last) < len(tried)
+        failed = list[intent.IntentResponseTarget]()
+        for result in untold:
+            for target in failed_targets(result.native):
+                # What does not exist has no id; its name may have been corrected in a
+                # later call. A reason alone has no name.
+                is_final = result in last and (has_worked or not target.name)
+                if target.id not in done if target.id else is_final:
+                    failed.append(target)
         if failed:
             return self.not_done(failed)
         return self._say("not_done") if untold and not has_worked else ""
@@ -310,43 +295,39 @@ class TranslatedComposer:
         self, tool_results: Sequence[ToolResult], *, briefly: bool
     ) -> list[str]:
         """Return the speech of the results that have one, and sentences about the other actions and their failures."""
-        worked = [result for result in tool_results if not result.is_error]
-        sentences = [
-            speech for result in worked if (speech := intent_speech(result.native))
-        ]
         reading = {tool.name for tool in self.tools if tool.annotations.read_only}
-        silent = [
+        worked = [result for result in tool_results if not result.is_error]
+        actions = [
             result
             for result in worked
-            if result.name not in reading and not intent_speech(result.native)
+            if result.name not in reading
+            and not intent_speech(result.native)
+            and _is_action(result)
         ]
-        actions = [result for result in silent if _is_action(result)]
-        responses = [
-            response
-            for result in actions
-            if (response := intent_response(result.native))
-        ]
-        own_keys = dict.fromkeys(
-            filter(None, (self.done_keys.get(action.name) for action in actions))
-        )
-        unconfirmed = self.unconfirmed(
-            target for one in responses for target in one.success_results
-        )
-        if briefly and actions and not unconfirmed:
-            sentences.append(self._say("done"))
-        else:
-            if names := _names(map(confirmed_targets, responses)):
-                sentences.append(self._listed("done", names))
-            elif not unconfirmed and not all(
-                self.done_keys.get(action.name) for action in actions
-            ):
-                sentences.append(self._say("done"))
-            sentences += filter(None, [unconfirmed])
-            sentences += [self._say(key) for key in own_keys]
+        sentences = [intent_speech(result.native) for result in worked]
+        sentences += self._confirmed(actions, briefly=briefly) if actions else []
+        sentences = [*filter(None, sentences)]
         changing = [result for result in tool_results if result.name not in reading]
         if changing and (undone := self.undone(changing, " ".join(sentences))):
             sentences.append(undone)
         return sentences
+
+    def _confirmed(
+        self, actions: Sequence[ToolResult], *, briefly: bool
+    ) -> Sequence[str]:
+        """Return sentences about actions that have worked; empty ones for what need not be said."""
+        responses = [*filter(None, (intent_response(one.native) for one in actions))]
+        unconfirmed = self.unconfirmed(
+            target for one in responses for target in one.success_results
+        )
+        if briefly and not unconfirmed:
+            return [self._say("done")]
+        keys = [self.done_keys.get(action.name, "") for action in actions]
+        done = self._listed("done", _names(map(confirmed_targets, responses)))
+        if not (done or unconfirmed or all(keys)):
+            done = self._say("done")
+        own = (self._say(key) for key in dict.fromkeys(filter(None, keys)))
+        return [done, unconfirmed, *own]
 
     def not_done(self, targets: Sequence[intent.IntentResponseTarget]) -> str:
         """Name the entities that could not be acted on, and say why."""
@@ -359,13 +340,10 @@ class TranslatedComposer:
         reasons = dict.fromkeys(
             one.reason for one in others if isinstance(one, FailedTarget) and one.reason
         )
-        sentences = [self.unreachable(_names([dead]))] if dead else []
+        sentences = [*filter(None, [self.unreachable(_names([dead]))])]
         if others:
-            sentences.append(
-                self._listed("not_done", names)
-                if (names := _names([others]))
-                else self._say("not_done")
-            )
+            listed = self._listed("not_done", _names([others]))
+            sentences.append(listed or self._say("not_done"))
         texts = (
             self.sentences.get(_REASONS.get(reason, ""), reason)
             for reason in islice(reasons, _MAX_REASONS)
@@ -382,20 +360,23 @@ class TranslatedComposer:
 
     def unreachable(self, names: Sequence[str]) -> str:
         """Name the entities that are unavailable; empty if there are none."""
-        return self._listed("unreachable", names) if names else ""
+        return self._listed("unreachable", names)
 
     def unknown(self, names: Sequence[str]) -> str:
         """Name the entities whose state is not known; empty if there are none."""
-        return self._listed("state_unknown", names) if names else ""
+        return self._listed("state_unknown", names)
 
     def unconfirmed(self, targets: Iterable[intent.IntentResponseTarget]) -> str:
         """Name the entities that were asked and have not confirmed; empty if there are none."""
         names = _names(
             [[target for target in targets if isinstance(target, UnconfirmedTarget)]]
         )
-        return self._listed("unconfirmed", names) if names else ""
+        return self._listed("unconfirmed", names)
 
     def _listed(self, key: str, names: Sequence[str]) -> str:
+        """Return a sentence about some names; empty if there are none."""
+        if not names:
+            return ""
         listed = names if len(names) <= _MAX_NAMES else names[: _MAX_NAMES - 1]
         targets = reduce(
             lambda first, second: self._say("list", first=first, second=second), listed
@@ -489,6 +470,12 @@ def _is_action(result: ToolResult) -> bool:
     )
 
 
+def _is_told(result: ToolResult, answer: str) -> bool:
+    """Return whether an answer has the speech of a result."""
+    speech = intent_speech(result.native)
+    return bool(speech) and speech in answer
+
+
 def confirmed_targets(
     response: intent.IntentResponse,
 ) -> list[intent.IntentResponseTarget]:
@@ -501,9 +488,9 @@ def confirmed_targets(
     is_any = any(
         one.type is intent.IntentResponseTargetType.ENTITY for one in confirmed
     )
-    return (
-        confirmed if is_any or len(confirmed) == len(response.success_results) else []
-    )
+    if is_any or len(confirmed) == len(response.success_results):
+        return confirmed
+    return []
 
 
 def _names(results: Iterable[Sequence[intent.IntentResponseTarget]]) -> list[str]:

@@ -149,10 +149,10 @@ def number_words(language: str) -> Mapping[str, int]:
     The words come from Unicode CLDR, by `unicode_rbnf`, with which Home Assistant reads
     numbers, too. `language` is the code of one of the `LANGUAGES`.
     """
-    engines, values = (
-        map(RbnfEngine.for_language, (language, *_COUNTED_OTHERWISE.get(language, ()))),
-        dict[str, int](),
+    engines = map(
+        RbnfEngine.for_language, (language, *_COUNTED_OTHERWISE.get(language, ()))
     )
+    values = dict[str, int]()
     for engine, value in product(engines, range(_LARGEST_NUMBER + 1)):
         for text in engine.format_number(
             value, FormatPurpose.CARDINAL

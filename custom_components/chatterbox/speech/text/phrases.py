@@ -109,7 +109,8 @@ def _ways(
     pieces: deque[str], rules: Mapping[str, str], accented: AbstractSet[str]
 ) -> list[tuple[str, ...]]:
     """Return the sequences of words that a phrase stands for, up to the end of a group."""
-    found, ways = list[tuple[str, ...]](), list[tuple[str, ...]]([()])
+    found = list[tuple[str, ...]]()
+    ways = list[tuple[str, ...]]([()])
     while pieces:
         match piece := pieces.popleft():
             case ")" | "]":

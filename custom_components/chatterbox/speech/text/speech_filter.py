@@ -182,7 +182,8 @@ class SpeechFilter:
             self._begun_tag, self._skipped_until = "", ">"
         if self._skipped_until:
             _, end, text = text.partition(self._skipped_until)
-            self._skipped_until = "" if end else self._skipped_until
+            if end:
+                self._skipped_until = ""
         self._end_tag()
         parts = _FENCE.split(text)
         while len(parts) > 1:
@@ -200,11 +201,7 @@ class SpeechFilter:
 
     def _take_text(self, text: str, *, before_space: bool) -> None:
         """Add a word outside of code, and remove markup until there is none."""
-        mark = text.rstrip(_AFTER_MARK)
-        if (yes := says_yes(mark)) is not None:
-            self._sentences.answer(self._phrases.yes if yes else self._phrases.no)
-            if mark != text:
-                self._sentences.end()
+        self._take_mark(text)
         if self._sentences.at_line_start and _REFERENCE.fullmatch(text):
             self._skipped_until = "\n"
             return
@@ -214,35 +211,41 @@ class SpeechFilter:
             before = text
             text = without_tools(_without_comments(text), self._tools)
             text = spoken_dates(decode(text), self._language)
-            if _SPACE.search(text) or (
-                _SEPARATOR.search(text) and not has_address(text)
-            ):
+            if _has_parts(text):
                 self._take_parts(text, before_space=before_space)
                 return
             text = self._cut(text)
-            if sources := _SOURCES.search(text):
-                text, self._skipped_until = text[: sources.start()], "]"
-            is_last = not before_space or self._before.endswith((".", "!", "?"))
-            if (
-                is_last
-                and not self._sentences.at_line_start
-                and _REFERENCE.fullmatch(f"{text}:")
-            ):
+            if self._ends_with_note(text, before_space=before_space):
                 text = ""
             if text == "*" and before_space and self._sentences.multiplies():
                 return
-            text, target, _ = without_targets(
-                self._sentences.begin_line(text)
-            ).partition(_TARGET_START)
-            self._skipped_until = ")" if target else self._skipped_until
-            self._unreadable = self._unreadable or bool(target) or has_address(text)
+            text = self._sentences.begin_line(text)
+            text, target, _ = without_targets(text).partition(_TARGET_START)
+            if target:
+                self._skipped_until = ")"
+            self._unreadable |= bool(target) or has_address(text)
             text = without_marks(text, self._phrases.link)
         self._before = text
-        if begins_with != "&" and not text.startswith(
-            begins_with
-        ):  # an entity stands for a character
+        is_entity = begins_with == "&"  # which stands for a character
+        if not (is_entity or text.startswith(begins_with)):
             self._sentences.speak("")  # markup was removed
         self._sentences.speak(text)
+
+    def _take_mark(self, text: str) -> None:
+        """Add yes or no for a tick or a cross."""
+        mark = text.rstrip(_AFTER_MARK)
+        yes = says_yes(mark)
+        if yes is None:
+            return
+        self._sentences.answer(self._phrases.yes if yes else self._phrases.no)
+        if mark != text:
+            self._sentences.end()
+
+    def _ends_with_note(self, text: str, *, before_space: bool) -> bool:
+        """Return whether a word is the number of a source, after a text."""
+        is_last = not before_space or self._before.endswith((".", "!", "?"))
+        is_inside = is_last and not self._sentences.at_line_start
+        return is_inside and _REFERENCE.fullmatch(f"{text}:") is not None
 
     def _take_parts(self, text: str, *, before_space: bool) -> None:
         for part in _PART.findall(text):
@@ -254,17 +257,23 @@ class SpeechFilter:
                 self._take_text(part, before_space=before_space)
 
     def _cut(self, text: str) -> str:
-        """Cut a word where a tag or a comment begins that ends in another word."""
+        """Cut a word where a tag, a comment or a list of sources begins that ends in another word."""
         text, comment, _ = text.partition(_COMMENT_START)
-        self._skipped_until = _COMMENT_END if comment else self._skipped_until
+        if comment:
+            self._skipped_until = _COMMENT_END
         begins = len(text)
         while (at := text.rfind("<", 0, begins)) >= 0 and _BEGUN_TAG.fullmatch(
             text, at, begins
         ):
             begins = at
         if begins < len(text):
-            self._begun_tag, self._space_after_tag = text[begins:], False
-        return text[:begins]
+            self._begun_tag = text[begins:]
+            self._space_after_tag = False
+        text = text[:begins]
+        if sources := _SOURCES.search(text):
+            text = text[: sources.start()]
+            self._skipped_until = "]"
+        return text
 
     def _end_tag(self) -> None:
         """Speak text that began like a tag and was none."""
@@ -291,6 +300,13 @@ def _without_object(text: str) -> str:
         and not any(isinstance(part, dict | list) for part in values)
     )
     return texts[0] if is_plain else text
+
+
+def _has_parts(text: str) -> bool:
+    """Return whether a text is more than one word."""
+    if _SPACE.search(text):
+        return True
+    return _SEPARATOR.search(text) is not None and not has_address(text)
 
 
 def _without_comments(text: str) -> str:

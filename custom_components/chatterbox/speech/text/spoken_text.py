@@ -44,11 +44,9 @@ def _spoken_date(found: re.Match[str], dates: Dates) -> str:
         day = date.fromisoformat(found[1])
     except ValueError:  # not a date
         return found.group()
-    return (
-        f"{dates.text(day)}{dates.before_time}{found[2]}"
-        if found[2]
-        else dates.text(day)
-    )
+    if found[2]:
+        return f"{dates.text(day)}{dates.before_time}{found[2]}"
+    return dates.text(day)
 
 
 _DECIMALS: Final = read_data_file(
@@ -468,12 +466,10 @@ class Pronunciation:
     def _abbreviation(
         self, key: str, gap: str, following: str
     ) -> tuple[str, bool] | None:
-        rules, number = (
-            self.rules,
-            _LAST_NUMBER.search(self._before) if gap == " " else None,
-        )
+        rules = self.rules
+        number = self._last_number() if gap == " " else ""
         if number and (words := _known(key, rules.amounts)):
-            return self._unit(words, number[0]) or words, True
+            return self._unit(words, number) or words, True
         is_answer = key == "No." and self._begins(gap)
         numbered = (
             rules.numbered
@@ -499,10 +495,8 @@ class Pronunciation:
 
     def _written_out(self, body: str, gap: str, following: str) -> str:
         """Return the words for a number, a unit or an id; empty for any other word."""
-        rules, number = (
-            self.rules,
-            _LAST_NUMBER.search(self._before) if gap in ("", " ") else None,
-        )
+        rules = self.rules
+        number = self._last_number() if gap in ("", " ") else ""
         is_date = gap == " " and self._before.casefold() in rules.date_words.split()
         if body in rules.fractions and not (number or is_date):
             return rules.fractions[body]
@@ -514,8 +508,13 @@ class Pronunciation:
         if _ENTITY_ID.fullmatch(body):
             return body.replace(".", " ").replace("_", " ")
         if body in self._units and (number or not _TELLING.isdisjoint(body)):
-            return self._unit(body, number[0] if number else "")
+            return self._unit(body, number)
         return _ATTACHED.sub(self._measure, body)
+
+    def _last_number(self) -> str:
+        """Return the number with which the text before ends; empty if there is none."""
+        found = _LAST_NUMBER.search(self._before)
+        return found[0] if found else ""
 
     def _measure(self, found: re.Match[str]) -> str:
         words = self._unit(found[2], found[1])
@@ -534,38 +533,36 @@ class Pronunciation:
         return forms.get(category, forms["other"])
 
     def _money(self, sign: str, whole: str, cents: str | None) -> str:
-        gap, name = self.rules.gap, self._form(self.rules.currencies[sign], whole)
+        gap = self.rules.gap
+        name = self._form(self.rules.currencies[sign], whole)
         if not gap:
             return f"{whole}.{cents}{name}" if cents else whole + name
         return f"{whole}{gap}{name}{gap + cents if cents and int(cents) else ''}"
 
     def _number(self, gap: str, body: str, following: str) -> str:
         """Return a number with a full stop, which is an ordinal, that of a list item, or the end of a sentence."""
-        ordinals, next_word = (
-            self.rules.ordinals,
-            following.lstrip(_OPENERS).rstrip(_TAIL),
-        )
-        before = self._before.casefold() if gap == " " else ""
+        ordinals = self.rules.ordinals
+        next_word = following.lstrip(_OPENERS).rstrip(_TAIL)
         begins = self._begins(gap)
         may_be_date = _is_ordinal(next_word) and following.endswith(".") and not begins
         is_date, self._in_date = self._in_date, False
         if ordinals and (is_date or may_be_date or following[0].isupper()):
-            around = (
-                before in ordinals.before.split() or next_word in ordinals.after.split()
-            )
-            if is_date or around:
+            before = self._before.casefold() if gap == " " else ""
+            is_before = next_word in ordinals.after.split()
+            if is_date or is_before or before in ordinals.before.split():
                 self._in_date = may_be_date
                 word = self._ordinal(ordinals, int(body), f"{before} {next_word}")
-                is_last = (
-                    next_word not in ordinals.after.split()
-                    and self._starts_sentence(following)
-                )
+                is_last = not is_before and self._starts_sentence(following)
                 return (word.capitalize() if begins else word) + "." * is_last
         if next_word == "FC" or may_be_date:
             return body
+        return self._with_stop(body, following, begins=begins)
+
+    def _with_stop(self, body: str, following: str, *, begins: bool) -> str:
+        """Return a number with the full stop of its sentence, or with a colon where it is that of a list item."""
         is_list = begins or (body == "1" and self._before.endswith(":"))
-        is_kept = not is_list or (ordinals and following[0].islower())
-        return f"{body}." if is_kept else f"{body}:"
+        is_ordinal = self.rules.ordinals is not None and following[0].islower()
+        return f"{body}:" if is_list and not is_ordinal else f"{body}."
 
     def _ordinal(self, ordinals: Ordinals, number: int, around: str) -> str:
         words = ordinals.words.split()
@@ -584,20 +581,22 @@ class Pronunciation:
         if gap in (". ", "。"):
             is_number_of_item = was_first and gap == ". " and _is_ordinal(self._before)
             return ": " if is_number_of_item else gap[0] + (self._pause or gap[1:])
-        if has_dot:
-            capital = self.rules.capitals_start and text.lstrip(_OPENERS)[:1].isupper()
-            ends = gap == "\n" or (
-                gap == " " and (capital or self._starts_sentence(text))
-            )
-        elif gap == "":
-            ends = self._before[-1:] in _CHINESE_ENDS and text[0] not in _CLOSERS
-        else:
-            ends = gap == "\n" or self._ends_before(text)
-        self._is_first = (
-            ends or not self._before or (text == "1" and self._before.endswith(":"))
-        )
+        ends = self._ends_between(gap, text, has_dot=has_dot)
+        is_first_number = text == "1" and self._before.endswith(":")
+        self._is_first = ends or is_first_number or not self._before
         space = self._pause if ends and self._pause else gap.replace("\n", " ")
         return f".{space}" if has_dot and ends else space
+
+    def _ends_between(self, gap: str, text: str, *, has_dot: bool) -> bool:
+        """Return whether a sentence ends before the gap before a text."""
+        if gap == "\n":
+            return True
+        if has_dot:
+            capital = self.rules.capitals_start and text.lstrip(_OPENERS)[:1].isupper()
+            return gap == " " and (capital or self._starts_sentence(text))
+        if not gap:
+            return self._before[-1:] in _CHINESE_ENDS and text[0] not in _CLOSERS
+        return self._ends_before(text)
 
     def _ends_item(self, text: str, gap: str) -> bool:
         """Return whether a full stop that stands alone follows the number of a list item."""
@@ -626,10 +625,8 @@ class Pronunciation:
         )
 
     def _starts_sentence(self, text: str) -> bool:
-        starters, first = (
-            _starters(self.rules.starters),
-            text.lstrip(_OPENERS).replace("\u2019", "'"),
-        )
+        starters = _starters(self.rules.starters)
+        first = text.lstrip(_OPENERS).replace("\u2019", "'")
         return text[0] in "¿¡" or starters.match(first) is not None
 
 

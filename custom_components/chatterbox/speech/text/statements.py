@@ -131,11 +131,9 @@ def _statement(
             or state["subject"] in fold(patterns.pronouns).split()
         )
         return Statement.STATE if is_meant else Statement.OTHER
-    return (
-        Statement.DONE
-        if _compiled(patterns.verbs, patterns.done).search(clause)
-        else Statement.OTHER
-    )
+    if _compiled(patterns.verbs, patterns.done).search(clause):
+        return Statement.DONE
+    return Statement.OTHER
 
 
 @cache

@@ -70,6 +70,11 @@ class Amount:
     days: int = 0
     seconds: float = 0.0
 
+    @property
+    def is_of_days(self) -> bool:
+        """Whether it is counted in days of the calendar alone."""
+        return not self.seconds
+
     def __add__(self, more: Amount) -> Amount:
         """Return both together."""
         return Amount(
@@ -305,7 +310,8 @@ class Grammar:
 
     def topics_in(self, tokens: Sequence[Token]) -> set[SlotValue]:
         """Return the starts of times, which have the sign of a slot, that are a part of a text."""
-        sentence, starts = _Sentence(self, tokens), range(len(tokens))
+        sentence = _Sentence(self, tokens)
+        starts = range(len(tokens))
         return {
             slots["time"]
             for start in starts
@@ -339,7 +345,8 @@ class _Sentence:
 
     def _is_cut(self, end: int) -> bool:
         """Return whether a number goes on after a phrase, or has a unit that is none of time."""
-        last, following = self._words[end - 1], self._words[end : end + 2]
+        last = self._words[end - 1]
+        following = self._words[end : end + 2]
         if not following or not last[-1].isalnum():
             return False
         if following[0] in _POINTS and len(following) > 1:
@@ -404,11 +411,9 @@ class _Sentence:
 
     def _after_comma(self, at: int) -> int:
         """Return where words go on, which may be after a comma."""
-        return (
-            at + 1
-            if self._words[at : at + 1] == [","] and at + 1 < len(self._words)
-            else at
-        )
+        if self._words[at : at + 1] == [","] and at + 1 < len(self._words):
+            return at + 1
+        return at
 
     def _numbers(self, at: int) -> Iterator[tuple[int, SlotValue]]:
         """Yield the numbers of amounts: in digits, with a fraction, or in words."""
@@ -480,7 +485,8 @@ def _amount(number: float, unit: Amount) -> Amount | None:
 
 def _ordinal_words(tag: str) -> Mapping[str, int]:
     """Return the ordinals from one to the last day of a month in words, where Unicode CLDR has them."""
-    found, engine = dict[str, int](), RbnfEngine.for_language(tag)
+    found = dict[str, int]()
+    engine = RbnfEngine.for_language(tag)
     for value in range(1, _DAYS + 1):
         try:
             texts = engine.format_number(value, FormatPurpose.ORDINAL).text_by_ruleset
@@ -498,11 +504,9 @@ def _ordinal_words(tag: str) -> Mapping[str, int]:
 def grammar(tag: str) -> Grammar:
     """Return the phrases of a language that has words."""
     words = WORDS[tag]
-    phrases, topics, amounts = (
-        PhraseTree[_Meaning](accented=accented_words(words.accented)),
-        PhraseTree[bool](),
-        PhraseTree[float | None](),
-    )
+    phrases = PhraseTree[_Meaning](accented=accented_words(words.accented))
+    topics = PhraseTree[bool]()
+    amounts = PhraseTree[float | None]()
     for kind, values in words.phrases.items():
         for value, texts in values.items():
             for text in divided(texts):
@@ -551,60 +555,25 @@ def _folded(*texts: str) -> frozenset[str]:
     return frozenset(fold(one.strip(" ~")) for text in texts for one in divided(text))
 
 
+type _Rows = Sequence[tuple[str, SlotValue]]
+"""Words, divided by commas, and what they mean."""
+
+
 def _names(words: _Words, tag: str) -> Mapping[str, PhraseTree[SlotValue]]:
     """Return the words for what slots stand for."""
-    cardinals = [(text, float(number)) for text, number in number_words(tag).items()]
-    ordinals = [
-        (text, float(number))
-        for text, number in {**_ordinal_words(tag), **words.ordinals}.items()
-    ]
-    days, ends = _digits(1, _DAYS), words.ordinal_ends.replace(",", "|")
-    ordinals += [(f"{text} ({ends})", number) for text, number in days] if ends else []
-    hours = [
-        *_digits(0, _MIDNIGHT),
-        *words.hours.items(),
-        *_within(2, _MIDNIGHT, cardinals),
-    ]  # "one" may be an article
-    counted = [
-        (text, number)
-        for text, number in cardinals
-        if number != 1 or text in words.hours
-    ]  # "um 18 Uhr ein"
-    minutes = [*_digits(0, _SIXTY - 1), *_within(0, _SIXTY - 1, counted)]
     months = zip(LANGUAGES[tag].dates.months.split(), words.months, strict=True)
-    tables: Mapping[str, Sequence[tuple[str, SlotValue]]] = {
-        "cardinal": cardinals,
-        "number": [*cardinals, *words.numbers.items()],
-        "hour": [(text, _hours(text, int(hour))) for text, hour in hours],
-        "past": minutes,
-        "to": minutes,
-        "mm": [
-            (text, number) for text, number in _digits(0, _SIXTY - 1) if len(text) > 1
-        ],
-        "day": [*days, *_within(1, _DAYS, [*cardinals, *ordinals])],
-        "mday": days,
-        "monthnumber": _digits(1, _MONTHS),
-        "year": [(str(year), float(year)) for year in _YEARS],
-        "ordinal": _within(1, _DAYS, ordinals),
-        "nth": _within(_LAST, _WEEKS, ordinals),
-        "weekday": [
-            (texts, frozenset({day})) for day, texts in enumerate(words.weekdays)
-        ],
-        "repeated": [
-            (texts, frozenset({day})) for day, texts in enumerate(words.repeated)
-        ],
+    periods = [(texts, period) for period, texts in words.periods.items()]
+    tables: Mapping[str, _Rows] = _number_names(words, tag) | {
+        "weekday": _weekday_names(words.weekdays),
+        "repeated": _weekday_names(words.repeated),
         "month": [
             (text, float(at))
             for at, texts in enumerate(months, start=1)
             for text in texts
         ],
         "unit": [(texts, _UNITS[unit]) for unit, texts in words.units.items()],
-        "period": [(texts, period) for period, texts in words.periods.items()],
-        "meridiem": [
-            (texts, period)
-            for period, texts in words.periods.items()
-            if period in {"am", "pm"}
-        ],
+        "period": periods,
+        "meridiem": [row for row in periods if row[1] in {"am", "pm"}],
         "sun": [(texts, event) for event, texts in words.sun.items()],
     }
     found: dict[str, PhraseTree[SlotValue]] = {}
@@ -613,6 +582,44 @@ def _names(words: _Words, tag: str) -> Mapping[str, PhraseTree[SlotValue]]:
         for texts, value in rows:
             found[name].add_all(texts, value, words.rules)
     return found
+
+
+def _weekday_names(names: Sequence[str]) -> _Rows:
+    return [(texts, frozenset({day})) for day, texts in enumerate(names)]
+
+
+def _number_names(words: _Words, tag: str) -> dict[str, _Rows]:
+    """Return the names of numbers, by the slots that stand for those of a kind."""
+    cardinals = [(text, float(number)) for text, number in number_words(tag).items()]
+    named = {**_ordinal_words(tag), **words.ordinals}
+    ordinals = [(text, float(number)) for text, number in named.items()]
+    days = _digits(1, _DAYS)
+    ends = words.ordinal_ends.replace(",", "|")
+    if ends:
+        ordinals += [(f"{text} ({ends})", number) for text, number in days]
+    # Where "one" may be an article, it is no hour, and no minute ("um 18 Uhr ein").
+    hours = [
+        *_digits(0, _MIDNIGHT),
+        *words.hours.items(),
+        *_within(2, _MIDNIGHT, cardinals),
+    ]
+    counted = [row for row in cardinals if row[1] != 1 or row[0] in words.hours]
+    written = _digits(0, _SIXTY - 1)
+    minutes = [*written, *_within(0, _SIXTY - 1, counted)]
+    return {
+        "cardinal": cardinals,
+        "number": [*cardinals, *words.numbers.items()],
+        "hour": [(text, _hours(text, int(hour))) for text, hour in hours],
+        "past": minutes,
+        "to": minutes,
+        "mm": [row for row in written if len(row[0]) > 1],
+        "day": [*days, *_within(1, _DAYS, [*cardinals, *ordinals])],
+        "mday": days,
+        "monthnumber": _digits(1, _MONTHS),
+        "year": [(str(year), float(year)) for year in _YEARS],
+        "ordinal": _within(1, _DAYS, ordinals),
+        "nth": _within(_LAST, _WEEKS, ordinals),
+    }
 
 
 def _digits(least: int, most: int) -> list[tuple[str, float]]:

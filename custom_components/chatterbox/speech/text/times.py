@@ -6,10 +6,11 @@ time, and the next time that has all of them is meant.
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
-from itertools import pairwise
+from itertools import dropwhile, pairwise
+from math import inf
 from typing import Annotated, Final
 
 from pydantic import StringConstraints
@@ -23,6 +24,7 @@ from .time_phrases import (
     WORDS,
     Amount,
     PhraseKind,
+    SlotValue,
     Spoken,
     SpokenUnit,
     SunEvent,
@@ -96,8 +98,11 @@ _EVERY_DAY: Final = frozenset(range(_WEEK))
 _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:?\d\d.*)?", re.IGNORECASE)
 _ISO_CLOCK: Final = "T"
 _EASTER: Final = "easter "
-_MANY: Final = 100
-"""Days or weeks from which on nothing comes again."""
+_SOME: Final = range(2, 100)
+"""Days or weeks after which something comes again."""
+_DATE_SLOTS: Final = ("day", "mday", "ordinal")
+_SAID_TWICE: Final = ("every", "week", "period")
+"""Parts that two phrases of a time may both name."""
 _FORMS: Final = {"one": 0, "few": 1}
 """Places of the forms by plural category. All others are the last one."""
 _BETWEEN: Final[frozenset[PhraseKind]] = frozenset(
@@ -107,6 +112,9 @@ _BETWEEN: Final[frozenset[PhraseKind]] = frozenset(
 _DIVIDING: Final[frozenset[PhraseKind]] = frozenset(
     {"joint", "bound", "not", "but", "pause"}
 )
+_DIVIDING_WORDS: Final = _DIVIDING - {"pause"}
+_STRONG: Final[frozenset[PhraseKind]] = frozenset({"of", "which", "bound", "joint"})
+"""Kinds of phrases with which a time begins, be it known or not."""
 _UNCLEAR: Final[frozenset[PhraseKind]] = frozenset(
     {"vague", "someday", "which", "bound", "joint", "not", "but"}
 )
@@ -178,20 +186,29 @@ class _Parts:
         )
 
     @property
+    def has_clock(self) -> bool:
+        """Whether a time of day was named."""
+        return bool(self.readings or self.sun)
+
+    @property
+    def names_days(self) -> bool:
+        """Whether a day was named, or repeated days."""
+        return bool(self.has_day or self.every)
+
+    @property
     def names_days_only(self) -> bool:
         """Whether days were named without a time of day."""
-        return bool(self.has_day or self.every) and not (
-            self.readings or self.sun or self.period or self.delay
-        )
+        return self.names_days and not (self.has_clock or self.period or self.delay)
 
     @property
     def names_time_only(self) -> bool:
         """Whether a time of day was named without days."""
-        return (
-            bool(self.readings or self.sun)
-            and not (self.has_day or self.every)
-            and self.delay is None
-        )
+        return self.has_clock and not (self.names_days or self.delay)
+
+    @property
+    def is_today(self) -> bool:
+        """Whether the day is today."""
+        return self.day == 0 and self.plus is None
 
 
 _OF_DAYS: Final = ("day", "week", "month", "on", "month_day", "mday", "easter")
@@ -222,31 +239,37 @@ def resolve_time(
     `moved` keeps its day and its repetition if words name a time of day alone that is
     to come, and its time of day if they name none.
     """
+    text = words.strip()
+    parts = None
     moment = None
-    if _ISO.fullmatch(text := words.strip()) and "T" in text.upper():
-        try:
-            written = datetime.fromisoformat(text)
-        except ValueError:
-            return None
-        due = written.astimezone(now.tzinfo) if written.tzinfo else _local(written, now)
-        moment = Moment(due, "", is_sure=True)
-    parts = _read(words, language) if moment is None else None
-    if parts and not parts.is_unresolved:
-        moment = (
-            _moment(_moved(parts, moved), now, sun) if moved else None
-        ) or _moment(parts, now, sun)
-    return (
-        moment
-        if moment
-        and timedelta() < moment.due.astimezone(UTC) - now.astimezone(UTC) <= FURTHEST
-        else None
-    )
+    if _ISO.fullmatch(text) and _ISO_CLOCK in text.upper():
+        moment = _written(text, now)
+    else:
+        parts = _read(words, language)
+    if parts and moved:
+        moment = _moment(_moved(parts, moved), now, sun)
+    if parts and moment is None:
+        moment = _moment(parts, now, sun)
+    if moment is None:
+        return None
+    wait = moment.due.astimezone(UTC) - now.astimezone(UTC)
+    return moment if timedelta() < wait <= FURTHEST else None
+
+
+def _written(text: str, now: datetime) -> Moment | None:
+    """Return an ISO time, in the zone of the home if it names none."""
+    try:
+        due = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    due = due.astimezone(now.tzinfo) if due.tzinfo else _local(due, now)
+    return Moment(due, "", is_sure=True)
 
 
 def names_days(words: str, language: str) -> bool:
     """Return whether words for a time name a day or repeated days."""
     parts = _read(words, language)
-    return bool(parts and (parts.has_day or parts.every))
+    return bool(parts and parts.names_days)
 
 
 def is_resolved(words: str, language: str) -> bool:
@@ -327,7 +350,8 @@ def times_in(
     well, before those that it joins. All of several times are one, too, which is the
     last and is not understood.
     """
-    spans, times = _spans(sentence, base_language(language)), list[TimeInSentence]()
+    spans = _spans(sentence, base_language(language))
+    times = list[TimeInSentence]()
     pairs = [
         two
         for two in pairwise(spans)
@@ -353,77 +377,79 @@ def _spans(sentence: str, tag: str) -> Sequence[_Span]:
     """Return the times in a sentence, and bare days beside them, but for topics after another time."""
     tokens, ways = _divided(sentence, tag, is_whole=False)
     readings = [_spans_of(one, tokens) for one in ways]
-    likeliest = readings[0] if readings else []
-    places = [(span.start, span.end) for span in likeliest]
-    alike = (
-        one for one in readings if [(span.start, span.end) for span in one] == places
-    )
-    found = next(
-        (one for one in alike if all(span.parts != _CONFLICT for span in one)),
-        likeliest,
-    )
+    # The likeliest way to divide the sentence tells where times are; of those that find
+    # them there, too, the first counts whose phrases fit.
+    alike = (one for one in readings if _places(one) == _places(readings[0]))
+    found = min(alike, key=_has_conflict, default=())
     if not any(span.is_strong for span in found):
         return []
-    starts = {span.start for span in found}
-    left = (
-        token
-        for token in tokens
-        if not any(span.start < token.start < span.end for span in found)
-    )
-    marked = [
-        token._replace(word=TIME) if token.start in starts else token for token in left
-    ]
-    topics = grammar(tag).topics_in(marked)
-    first = next(
-        (span.start for span in found if span.start not in topics), len(sentence)
-    )
+    topics = _topics(tokens, found, tag)
+    first = next((span.start for span in found if span.start not in topics), inf)
     return [span for span in found if span.start not in topics or span.start < first]
+
+
+def _places(spans: Sequence[_Span]) -> Sequence[tuple[int, int]]:
+    return [(span.start, span.end) for span in spans]
+
+
+def _has_conflict(spans: Sequence[_Span]) -> bool:
+    return any(span.parts == _CONFLICT for span in spans)
+
+
+def _topics(
+    tokens: Sequence[Token], spans: Sequence[_Span], tag: str
+) -> AbstractSet[SlotValue]:
+    """Return the starts of the times that are a part of a text: "about tomorrow"."""
+    starts = {span.start for span in spans}
+    return grammar(tag).topics_in(
+        [
+            token._replace(word=TIME) if token.start in starts else token
+            for token in tokens
+            if not any(span.start < token.start < span.end for span in spans)
+        ]
+    )
 
 
 def _spans_of(phrases: Sequence[TimePhrase], tokens: Sequence[Token]) -> list[_Span]:
     """Return the times of a sentence that is divided into phrases, and days that are none by themselves."""
-    found, run = list[_Span](), list[TimePhrase]()
-    for at, phrase in enumerate((*phrases, TimePhrase(0, 0, "word"))):
-        beside = {
-            one.kind for one in (*phrases[at - 1 : at], *phrases[at + 1 : at + 2])
-        }
-        is_bare = (
-            phrase.is_weak
-            and phrase.kind in {"clock", "sun"}
-            and not beside & {"joint", "bound", "not", "but"}
-        )
+    found = list[_Span]()
+    for run in _runs(phrases):
+        some = _trimmed(run)
+        if not some:
+            continue
+        parts = _parts_of(some)
+        if parts.is_unresolved:
+            # Words such as "next" belong to what nobody knows here.
+            until = run.index(some[-1]) + 1
+            some = [*dropwhile(lambda one: one.kind == "pause", run[:until])]
+        is_strong = some[0].kind in _STRONG or any(map(_is_telling, some))
+        is_day = parts.weekdays or any(one.kind == "someday" for one in some)
+        if is_strong or is_day:
+            start = tokens[some[0].start].start
+            end = tokens[some[-1].end - 1].end
+            found.append(_Span(start, end, parts, is_strong))
+    return found
+
+
+def _runs(phrases: Sequence[TimePhrase]) -> Iterator[list[TimePhrase]]:
+    """Yield phrases that stand together; a bare number is one of them only beside a word that belongs to times."""
+    kinds = ["", *(one.kind for one in phrases), ""]
+    run = list[TimePhrase]()
+    for at, phrase in enumerate(phrases):
+        is_number = phrase.is_weak and phrase.kind in {"clock", "sun"}
+        is_bare = is_number and _DIVIDING_WORDS.isdisjoint((kinds[at], kinds[at + 2]))
         if phrase.kind != "word" and not is_bare:
             run.append(phrase)
-            continue
-        if some := _trimmed(run):
-            parts = _parts_of(some)
-            if parts.is_unresolved:
-                some = run[
-                    next(
-                        at for at, one in enumerate(run) if one.kind != "pause"
-                    ) : run.index(some[-1]) + 1
-                ]
-            is_telling = any(
-                not one.is_weak
-                or (one.kind == "vague" and one.end - one.start >= _TELLING)
-                for one in some
-            )
-            is_strong = is_telling or some[0].kind in {"of", "which", "bound", "joint"}
-            if (
-                is_strong
-                or parts.weekdays
-                or any(one.kind == "someday" for one in some)
-            ):
-                found.append(
-                    _Span(
-                        tokens[some[0].start].start,
-                        tokens[some[-1].end - 1].end,
-                        parts,
-                        is_strong,
-                    )
-                )
-        run = []
-    return found
+        else:
+            yield run
+            run = []
+    yield run
+
+
+def _is_telling(phrase: TimePhrase) -> bool:
+    """Return whether a phrase is a time by itself."""
+    is_long = phrase.end - phrase.start >= _TELLING
+    return not phrase.is_weak or (phrase.kind == "vague" and is_long)
 
 
 def _trimmed(run: Sequence[TimePhrase]) -> Sequence[TimePhrase]:
@@ -431,7 +457,8 @@ def _trimmed(run: Sequence[TimePhrase]) -> Sequence[TimePhrase]:
     inner = [at for at, one in enumerate(run) if one.kind not in _BETWEEN or one.slots]
     if not inner:
         return ()
-    start, is_vague = inner[0], run[inner[0]].kind == "vague"
+    start = inner[0]
+    is_vague = run[inner[0]].kind == "vague"
     leading = {"bound", "of", "article", "which"} | (
         {"not"} if any(one.kind == "but" for one in run) else set()
     )
@@ -447,40 +474,45 @@ def _trimmed(run: Sequence[TimePhrase]) -> Sequence[TimePhrase]:
 
 def _parts_of(phrases: Sequence[TimePhrase]) -> _Parts:
     """Return what all phrases of a time mean together."""
-    denied = [at for at, one in enumerate(phrases) if one.kind == "not"]
-    pauses = [at for at, one in enumerate(phrases) if one.kind == "pause"]
-    instead = [at for at, one in enumerate(phrases) if one.kind == "but"] or pauses
-    if len(denied) == len(instead) == 1 and denied[0] < instead[0]:
-        phrases = [*phrases[: denied[0]], *phrases[instead[0] + 1 :]]
     parts = _NOTHING
-    for phrase in phrases:
+    for phrase in _corrected(phrases):
         if phrase.kind in _UNCLEAR:
             return _UNRESOLVED
-        if phrase.kind not in {"of", "article", "pause"}:
-            if (more := _part_of(phrase)) is None:
-                return _UNRESOLVED
-            if (together := _together(parts, more)) is None:
-                return _CONFLICT
-            parts = together
-    is_loose = bool(
-        parts.delay and not parts.delay.seconds and parts.weekdays
-    )  # "in two weeks on Monday"
-    is_open = (
-        parts.month is not None and parts.mday is None and parts.nth is None
-    )  # "next month"
-    is_after = (
-        parts.plus is not None and not parts.has_day
-    )  # "an hour after the meeting"
-    return (
-        _UNRESOLVED if is_loose or is_open or is_after or _lacks_day(parts) else parts
-    )
+        if phrase.kind in {"of", "article", "pause"}:
+            continue
+        more = _part_of(phrase)
+        if more is None:
+            return _UNRESOLVED
+        together = _together(parts, more)
+        if together is None:
+            return _CONFLICT
+        parts = together
+    return _UNRESOLVED if _lacks_day(parts) else parts
+
+
+def _corrected(phrases: Sequence[TimePhrase]) -> Sequence[TimePhrase]:
+    """Return phrases without a time that is denied: "not at six but at seven"."""
+    kinds = [phrase.kind for phrase in phrases]
+    instead: PhraseKind = "but" if "but" in kinds else "pause"
+    if kinds.count("not") != 1 or kinds.count(instead) != 1:
+        return phrases
+    start = kinds.index("not")
+    end = kinds.index(instead)
+    return [*phrases[:start], *phrases[end + 1 :]] if start < end else phrases
 
 
 def _lacks_day(parts: _Parts) -> bool:
-    """Return whether what comes again needs a day that was not named, or has one that does not fit."""
+    """Return whether a time needs a day that was not named, or has one that does not fit."""
+    has_mday = parts.mday is not None or parts.nth is not None
+    if parts.month is not None and not has_mday:
+        return True  # "next month"
+    if parts.plus and not parts.has_day:
+        return True  # "an hour after the meeting"
+    if parts.delay and parts.delay.is_of_days and parts.weekdays:
+        return True  # "in two weeks on Monday"
     match parts.every:
         case "month":
-            return parts.mday is None and parts.nth is None
+            return not has_mday
         case "year":
             return parts.month_day is None
         case "day" | "workday":
@@ -494,10 +526,8 @@ def _lacks_day(parts: _Parts) -> bool:
 def _part_of(phrase: TimePhrase) -> _Parts | None:
     """Return what one phrase means; None for a time that does not exist."""
     slots, value = phrase.slots, phrase.value
-    amount, period = (
-        _slot(slots, Amount, "amount"),
-        _slot(slots, str, "period", "meridiem") or "",
-    )
+    amount = _slot(slots, Amount, "amount")
+    period = _slot(slots, str, "period", "meridiem") or ""
     parts = _Parts(
         weekdays=_slot(slots, frozenset, "weekday", "weekdays", "repeated_weekdays")
         or frozenset(),
@@ -512,11 +542,9 @@ def _part_of(phrase: TimePhrase) -> _Parts | None:
         case "every":
             return _repeated(parts, slots, value)
         case "delay":
-            return (
-                replace(parts, delay=amount)
-                if amount and _is_delay(amount, value)
-                else None
-            )
+            if amount and _is_delay(amount, value):
+                return replace(parts, delay=amount)
+            return None
         case "plus":
             return replace(parts, plus=amount or Amount(days=int(value)))
         case "sun":
@@ -538,6 +566,12 @@ def _slot[T](slots: TimeSlots, kind: type[T], *names: str) -> T | None:
     )
 
 
+def _number(slots: TimeSlots, *names: str) -> int | None:
+    """Return the number in the first slot of a name that has one."""
+    number = _slot(slots, float, *names)
+    return None if number is None else int(number)
+
+
 def _plain_part(parts: _Parts, phrase: TimePhrase) -> _Parts:
     """Return what a phrase means that has one value."""
     value = phrase.value
@@ -555,7 +589,7 @@ def _plain_part(parts: _Parts, phrase: TimePhrase) -> _Parts:
         case "month":
             return replace(parts, month=int(value))
         case "nth":
-            return replace(parts, nth=int(_slot(phrase.slots, float, "nth") or 1))
+            return replace(parts, nth=_number(phrase.slots, "nth"))
         case _:
             return replace(parts, is_about=True)
 
@@ -573,13 +607,13 @@ def _dated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
     if value:
         month, mday = map(int, value.split("-"))
     else:
-        mday = int(_slot(slots, float, "day", "mday", "ordinal") or 1)
-        month = int(_slot(slots, float, "month", "monthnumber") or 0)
+        mday = _number(slots, *_DATE_SLOTS) or 1
+        month = _number(slots, "month", "monthnumber") or 0
     if not month:
         return replace(parts, mday=mday)
-    year = _slot(slots, float, "year")
+    year = _number(slots, "year")
     try:
-        on = date(int(year or 2000), month, mday)  # 2000 is a leap year
+        on = date(year or 2000, month, mday)  # 2000 is a leap year
     except ValueError:
         return None
     return replace(parts, on=on) if year else replace(parts, month_day=(month, mday))
@@ -587,40 +621,27 @@ def _dated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
 
 def _repeated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
     """Return how something comes again: on all weekdays `except` some, on `several`, or each `amount`."""
-    amount, days, nth = (
-        _slot(slots, Amount, "amount"),
-        parts.weekdays,
-        _slot(slots, float, "nth"),
-    )
-    count = int(_slot(slots, float, "number", "ordinal") or 0)
-    match value:
-        case "week" | "several" if len(days) > 1:
+    days = parts.weekdays
+    count = _number(slots, "number", "ordinal")
+    match value, _slot(slots, Amount, "amount"):
+        case (("week" | "several"), _) if len(days) > 1:
             return _on_weekdays(parts, days)
-        case "except" | "weekend":
+        case (("except" | "weekend"), _):
             return _on_weekdays(parts, _EVERY_DAY - days if days else _WEEKEND)
-        case "amount" if (
-            amount and not (amount.months or amount.seconds) and 1 < amount.days < _MANY
-        ):
-            weeks, rest = divmod(amount.days, _WEEK)
-            return replace(
-                parts,
-                every=f"{amount.days} days" if rest or weeks == 1 else f"{weeks} weeks",
-            )
-        case "days" | "weeks" if 1 < count < _MANY:
+        case "amount", Amount(months=0, days=total, seconds=0) if total in _SOME:
+            weeks, rest = divmod(total, _WEEK)
+            is_weeks = weeks > 1 and not rest
+            every = f"{weeks} weeks" if is_weeks else f"{total} days"
+            return replace(parts, every=every)
+        case (("days" | "weeks"), _) if count in _SOME:
             return replace(parts, every=f"{count} {value}")
-        case "unknown" | "several" | "amount" | "days" | "weeks":
+        case (("unknown" | "several" | "amount" | "days" | "weeks"), _):
             return None
-        case "month" | "year":
-            dated = (
-                _dated(parts, slots, "")
-                if {"day", "mday", "ordinal"} & {*slots}
-                else parts
-            )
-            return (
-                replace(dated, every=value, nth=None if nth is None else int(nth))
-                if dated
-                else None
-            )
+        case (("month" | "year"), _):
+            has_date = not slots.keys().isdisjoint(_DATE_SLOTS)
+            dated = _dated(parts, slots, "") if has_date else parts
+            nth = _number(slots, "nth")
+            return replace(dated, every=value, nth=nth) if dated else None
         case _:
             return replace(parts, every=value)
 
@@ -631,35 +652,31 @@ def _on_weekdays(parts: _Parts, weekdays: frozenset[int]) -> _Parts:
 
 def _together(parts: _Parts, more: _Parts) -> _Parts | None:
     """Return the parts of two phrases as those of one time; None if they do not fit."""
-    if (
-        (dated := more.delay)
-        and not dated.seconds
-        and (parts.day is not None or len(parts.weekdays) == 1)
-    ):
-        more = replace(more, delay=None, plus=dated)  # "on Monday in a week"
+    names_one_day = parts.day is not None or len(parts.weekdays) == 1
+    if more.delay and more.delay.is_of_days and names_one_day:
+        more = replace(more, delay=None, plus=more.delay)  # "on Monday in a week"
+    # A part of the day tells its half as well.
+    if more.period == _HALVES.get(parts.period):
+        more = replace(more, period="")
+    if parts.period == _HALVES.get(more.period):
+        parts = replace(parts, period="")
     changes = dict[str, object]()
     for one in fields(_Parts):
         old, new, none = (getattr(some, one.name) for some in (parts, more, _NOTHING))
-        if new == none or (one.name == "period" and new == _HALVES.get(old)):
+        if new == none:
             continue
-        if one.name == "period" and old == _HALVES.get(new):
-            old = none
-        if old not in {none, new} or (
-            old == new and one.name not in {"every", "week", "period"}
-        ):
+        is_repeated = old == new and one.name in _SAID_TWICE
+        if old != none and not is_repeated:
             return None
         changes[one.name] = new
-    if parts.weekdays | more.weekdays and (parts.day, more.day) != (None, None):
-        return None
-    return replace(parts, **changes)  # type: ignore[arg-type] # each is a value of its field
+    together = replace(parts, **changes)  # type: ignore[arg-type] # each is a value of its field
+    return None if together.weekdays and together.day is not None else together
 
 
 def _readings(slots: TimeSlots, minutes: str, *, has_hour: bool) -> tuple[int, ...]:
     """Return the minutes of the day that a clock time means: two if its half is open, none if it is no time."""
     hours = _slot(slots, tuple, "hour") or (0,)
-    past, to, written = (
-        int(_slot(slots, float, one) or 0) for one in ("past", "to", "mm")
-    )
+    past, to, written = (_number(slots, one) or 0 for one in ("past", "to", "mm"))
     if minutes == _ISO_CLOCK:
         hours, minutes = hours[:1], "0"
     found = tuple(hour * _HOUR + int(minutes) + past + written - to for hour in hours)
@@ -668,14 +685,10 @@ def _readings(slots: TimeSlots, minutes: str, *, has_hour: bool) -> tuple[int, .
 
 def _without(sentence: str, spans: Sequence[_Span]) -> str:
     """Return a sentence without some times and the pauses beside them."""
-    starts, ends = (
-        (0, *(span.end for span in spans)),
-        (*(span.start for span in spans), len(sentence)),
-    )
-    pieces, rest = (
-        [sentence[start:end] for start, end in zip(starts, ends, strict=True)],
-        "",
-    )
+    starts = (0, *(span.end for span in spans))
+    ends = (*(span.start for span in spans), len(sentence))
+    pieces = [sentence[start:end] for start, end in zip(starts, ends, strict=True)]
+    rest = ""
     for piece in (*(piece.rstrip("'’") for piece in pieces[:-1]), pieces[-1]):  # noqa: RUF001
         plain = piece.strip(" ,，")  # noqa: RUF001 Chinese comma
         rest += f" {plain}" if rest and plain and plain[0] not in ".!?" else plain
@@ -683,17 +696,46 @@ def _without(sentence: str, spans: Sequence[_Span]) -> str:
 
 
 def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
-    """Return the next time that parts mean."""
-    delay, has_clock = parts.delay, bool(parts.readings or parts.sun)
-    if delay and (delay.seconds or not (delay.days or delay.months)) and not has_clock:
-        is_alone = not (parts.has_day or parts.every or parts.period)
-        return Moment(_after(delay, now), "", is_sure=True) if is_alone else None
-    if delay and _later(now.date(), delay) == date.max:
+    """Return the next time that parts mean; None if they have not all a meaning."""
+    delay = parts.delay
+    if parts.is_unresolved:
         return None
-    if delay and not has_clock and not parts.period:
-        due = datetime.combine(_later(now.date(), delay), now.time())
-        return Moment(_local(due, now), "", is_sure=True) if not parts.has_day else None
-    readings, future = _fitting_readings(parts), set[datetime]()
+    # A distance in days leaves a part of the day open: "in two days in the evening".
+    is_open = delay and delay.is_of_days and parts.period
+    if delay and not (parts.has_clock or is_open):
+        return _from_now(parts, delay, now)
+    readings = _fitting_readings(parts)
+    times = _coming(parts, readings, now, sun)
+    if not times:
+        return None
+    due, *others = (one.astimezone(now.tzinfo) for one in times)
+    has_halves = bool(others and parts.readings) and len(readings) > 1
+    return Moment(
+        due,
+        parts.every,
+        _is_sure(parts, readings, due, now, is_only=not others),
+        bool(parts.readings) and not _may_be_another_day(parts, due, now),
+        others[0] if has_halves and not parts.every else None,
+    )
+
+
+def _from_now(parts: _Parts, delay: Amount, now: datetime) -> Moment | None:
+    """Return the time that is a distance from now; None if another day is named as well."""
+    if parts.names_days or parts.period:
+        return None
+    if not delay.is_of_days:
+        return Moment(_after(delay, now), "", is_sure=True)
+    on = _later(now.date(), delay)
+    if on == date.max:
+        return None
+    return Moment(_local(datetime.combine(on, now.time()), now), "", is_sure=True)
+
+
+def _coming(
+    parts: _Parts, readings: Sequence[int], now: datetime, sun: SunTimes
+) -> Sequence[datetime]:
+    """Return the next times that are meant, of which the first counts."""
+    future = set[datetime]()
     for on in _dates(parts, now.date()):
         future.update(
             one for one in _times_on(on, parts, readings, now, sun) if one > now
@@ -701,21 +743,10 @@ def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
         if len(future) >= _ENOUGH:
             break
     times = sorted(future)
-    if delay and delay.seconds:
-        times = [one for one in times if abs(one - _after(delay, now)) <= _AGREEING]
-    if not times:
-        return None
-    due = times[0].astimezone(now.tzinfo)
-    is_sure = _is_sure(parts, readings, due, now, is_only=len(times) == 1)
-    names_hour = bool(parts.readings) and not _may_be_another_day(parts, due, now)
-    other = (
-        times[1].astimezone(now.tzinfo)
-        if len(parts.readings) > 1 and len(readings) > 1 and len(times) > 1
-        else None
-    )
-    return Moment(
-        due, parts.every, is_sure, names_hour, other if not parts.every else None
-    )
+    if parts.delay is None or parts.delay.is_of_days:
+        return times
+    distant = _after(parts.delay, now)
+    return [one for one in times if abs(one - distant) <= _AGREEING]
 
 
 def _after(delay: Amount, now: datetime) -> datetime:
@@ -752,29 +783,27 @@ def _moved(parts: _Parts, moment: Moment) -> _Parts:
 
     A part of the day, such as "tomorrow evening", leaves out a time of day within it.
     """
-    due, on = moment.due.hour * _HOUR + moment.due.minute, moment.due.date()
     if parts.delay is not None:
         return parts
-    names_days = parts.has_day or parts.every
-    is_weekly = moment.every == "workday" or "," in moment.every
-    remaining: Repetition = "week" if is_weekly and parts.weekdays else moment.every
-    if remaining == "day" and parts.weekdays:
-        remaining = ""
-    parts = replace(parts, every=parts.every or remaining)
+    due = moment.due.hour * _HOUR + moment.due.minute
     with_time = replace(parts, readings=(due,))
-    parts = (
-        with_time
-        if not (parts.readings or parts.sun) and _fitting_readings(with_time)
-        else parts
-    )
-    if names_days:
-        return parts
+    if not parts.has_clock and _fitting_readings(with_time):
+        parts = with_time
+    if parts.names_days:
+        every = parts.every or _every_on(parts.weekdays, moment.every)
+        return replace(parts, every=every)
     near = tuple(
         minutes for minutes in parts.readings if abs(minutes - due) <= _NEAR_IN_MINUTES
     )
-    parts = replace(
-        parts, readings=near if len(near) == 1 and not parts.period else parts.readings
-    )
+    if len(near) == 1 and not parts.period:
+        parts = replace(parts, readings=near)
+    return _on_same_day(parts, moment)
+
+
+def _on_same_day(parts: _Parts, moment: Moment) -> _Parts:
+    """Return parts without a day with that of a moment, on which they come again as it does."""
+    parts = replace(parts, every=moment.every)
+    on = moment.due.date()
     match moment.every:
         case "":
             return replace(parts, on=on)
@@ -782,16 +811,21 @@ def _moved(parts: _Parts, moment: Moment) -> _Parts:
             return replace(parts, mday=on.day)
         case "year":
             return replace(parts, month_day=(on.month, on.day))
-        case "day" | "workday":
+        case every if every.endswith(("day", "days")):
             return parts
         case every if "," in every:
             return replace(parts, weekdays=frozenset(map(int, every.split(","))))
-        case every:
-            return (
-                parts
-                if every.endswith("days")
-                else replace(parts, weekdays=frozenset({on.weekday()}))
-            )
+        case _:
+            return replace(parts, weekdays=frozenset({on.weekday()}))
+
+
+def _every_on(weekdays: frozenset[int], every: Repetition) -> Repetition:
+    """Return how something goes on to come again if it is moved to some weekdays."""
+    if not weekdays:
+        return every
+    if every == "workday" or "," in every:
+        return "week"
+    return "" if every == "day" else every
 
 
 def _fitting_readings(parts: _Parts) -> Sequence[int]:
@@ -809,43 +843,39 @@ def _fitting_readings(parts: _Parts) -> Sequence[int]:
 
 def _dates(parts: _Parts, today: date) -> Iterator[date]:
     """Yield the days that a time may fall on. Its minutes may reach into the next day: yesterday counts, too."""
-    plus = parts.plus or Amount()
-    base = (
-        _later(today, parts.delay) if parts.delay and not parts.delay.seconds else None
-    )
+    base = None
+    if parts.delay and parts.delay.is_of_days:
+        base = _later(today, parts.delay)
     for days in range(-1, FURTHEST.days + 1):
         on = today + timedelta(days=days)
-        if base is not None and on != base:
+        if base not in {None, on} or not _fits(parts, on, today):
             continue
-        if _fits(parts, on, today):
-            if plus == Amount() or on >= today:
-                yield _later(on, plus)
-            if plus != Amount() and on >= today:
-                return
+        if parts.plus is None:
+            yield on
+        elif on >= today:
+            yield _later(on, parts.plus)
+            return
 
 
 def _fits(parts: _Parts, on: date, today: date) -> bool:
     """Return whether a day is one of those that were named."""
     months = (on.year - today.year) * _MONTHS + on.month - today.month
     weeks = (_monday(on) - _monday(today)).days // _WEEK
-    offset = (on - today).days
-    is_today = parts.day == 0 and offset in ({-1, 0} if parts.period else {0})
+    days = (on - today).days
+    # The night of today may have begun yesterday.
+    is_tonight = bool(parts.period) and parts.day == 0 and days == -1
+    is_last = (on + timedelta(days=_WEEK)).month != on.month
     named = (
-        parts.day is None or offset == parts.day or is_today,
+        parts.day in {None, days} or is_tonight,
         not parts.weekdays or on.weekday() in parts.weekdays,
-        parts.week is None or (weeks == parts.week and (offset >= 0 or parts.week > 0)),
+        parts.week is None or (parts.week == weeks and days >= 0),
         not parts.is_weekend or on.weekday() in _WEEKEND,
-        parts.month is None or months == parts.month,
-        parts.on is None or on == parts.on,
-        parts.month_day is None or (on.month, on.day) == parts.month_day,
-        parts.mday is None or on.day == parts.mday,
-        parts.easter is None or on == _easter(on.year) + timedelta(days=parts.easter),
-        parts.nth
-        in {
-            None,
-            (on.day - 1) // _WEEK + 1,
-            _LAST if (on + timedelta(days=_WEEK)).month != on.month else None,
-        },
+        parts.month in {None, months},
+        parts.on in {None, on},
+        parts.month_day in {None, (on.month, on.day)},
+        parts.mday in {None, on.day},
+        parts.easter in {None, (on - _easter(on.year)).days},
+        parts.nth in {None, (on.day - 1) // _WEEK + 1, _LAST if is_last else None},
         parts.every != "workday" or on.weekday() < _WORKDAYS,
     )
     return all(named)
@@ -880,25 +910,27 @@ def _is_sure(
     is_only: bool,
 ) -> bool:
     """Return whether people can only have meant this of all times that fit their words."""
-    is_today = parts.day == 0 and parts.plus is None
+    is_first = due.hour * _HOUR + due.minute == readings[0] % _DAY
     if parts.is_about or _may_be_another_day(parts, due, now):
         return False
     if parts.sun:
         return True
+    # A part of the day means its first time, as long as that is to come.
     if not parts.readings:
-        return (
-            bool(parts.period) and due.hour * _HOUR + due.minute == readings[0] % _DAY
-        )
+        return bool(parts.period) and is_first
+    # Midnight of a day may be its beginning or its end.
     if len(readings) == 1:
-        return readings[0] < _DAY or is_today or not parts.has_day
-    if is_today and is_only:
-        return True
-    if parts.every or (parts.has_day and not is_today) or parts.delay:
-        return (
-            readings[0] >= _NOON
-            and due.hour * _HOUR + due.minute == readings[0]
-            and not parts.every
-        )
+        return readings[0] < _DAY or parts.is_today or not parts.has_day
+    # The hour is in both halves of the day, of which one may be over.
+    if parts.is_today:
+        return is_only or _is_near(due, now)
+    if parts.names_days or parts.delay:
+        return readings[0] == _NOON and is_first and not parts.every
+    return _is_near(due, now)
+
+
+def _is_near(due: datetime, now: datetime) -> bool:
+    """Return whether a time is near enough to be surely the next one, and not in the night."""
     wait = due.astimezone(UTC) - now.astimezone(UTC)
     return wait <= _NEAR and (due.hour >= _WAKING or wait <= _NEAR_AT_NIGHT)
 
@@ -957,11 +989,9 @@ def pause_after(every: Repetition) -> timedelta:
 def _step(every: Repetition) -> timedelta:
     """Return the time between two of what comes each so many days or weeks; none for other ways."""
     count, _, unit = every.partition(" ")
-    return (
-        timedelta(days=int(count) * (_WEEK if unit == "weeks" else 1))
-        if unit
-        else timedelta()
-    )
+    if unit:
+        return timedelta(days=int(count) * (_WEEK if unit == "weeks" else 1))
+    return timedelta()
 
 
 def exact_words(moment: Moment) -> str:
@@ -983,37 +1013,26 @@ def spoken_time(
     has_distance: bool = True,
 ) -> str:
     """Return a time in words: "At six this evening, in 47 minutes". It `has_distance` if that is less than a day."""
-    tag, due, wait = (
-        _spoken_language(language),
-        due.astimezone(now.tzinfo),
-        due.astimezone(UTC) - now.astimezone(UTC),
-    )
-    words, is_near = WORDS[tag].spoken, wait < timedelta(days=1)
+    tag = _spoken_language(language)
+    words = WORDS[tag].spoken
+    due = due.astimezone(now.tzinfo)
+    wait = due.astimezone(UTC) - now.astimezone(UTC)
+    is_near = wait < timedelta(days=1) and not every
     if wait.total_seconds() < _SOON and not every:
         return _capitalized(words.soon.format(_distance(tag, wait)))
     fields = _fields(due, every, tag)
     template = _every_template(every, tag) if every else _once_template(words, due, now)
     clock = (words.time if due.minute else words.full_hour).format_map(fields)
-    clock = (
-        clock.replace(*words.one)
-        if due.hour == 1 and not due.minute and words.one[0]
-        else clock
-    )
-    if (
-        due.hour == due.minute == 0
-        and every in {"", "day", "workday"}
-        and (is_near or every)
-    ):
-        template, clock = (
-            template.partition("{time}")[0] + "{time}" if every else "{time}",
-            words.midnight,
-        )
+    if due.hour == 1 and not due.minute and words.one[0]:
+        clock = clock.replace(*words.one)
+    # Midnight has a name of its own where no day has to be said that it might not be of.
+    if due.hour == due.minute == 0 and (is_near or every in {"day", "workday"}):
+        clock = words.midnight
+        template = template.partition("{time}")[0] + "{time}" if every else "{time}"
     text = template.format_map(fields | {"time": clock})
-    return _capitalized(
-        words.delay.format(text, _distance(tag, wait))
-        if has_distance and is_near and not every
-        else text
-    )
+    if has_distance and is_near:
+        text = words.delay.format(text, _distance(tag, wait))
+    return _capitalized(text)
 
 
 def _spoken_language(language: str) -> str:
@@ -1023,11 +1042,9 @@ def _spoken_language(language: str) -> str:
 
 def _fields(due: datetime, every: Repetition, tag: str) -> dict[str, int | str]:
     """Return the fields of templates but the time; `word` is that of `hour12`."""
-    words, hour12, (count, _, unit) = (
-        WORDS[tag].spoken,
-        due.hour % 12 or 12,
-        every.partition(" "),
-    )
+    words = WORDS[tag].spoken
+    hour12 = due.hour % 12 or 12
+    (count, _, unit) = every.partition(" ")
     return {
         "hour": due.hour,
         "hour12": hour12,
@@ -1059,7 +1076,8 @@ def _once_template(words: Spoken, due: datetime, now: datetime) -> str:
 
 def _every_template(every: Repetition, tag: str) -> str:
     """Return how a time that comes again is said."""
-    templates, (count, _, unit) = WORDS[tag].spoken.every, every.partition(" ")
+    templates = WORDS[tag].spoken.every
+    (count, _, unit) = every.partition(" ")
     each_second, _, others = templates.get(unit or every, templates["week"]).partition(
         "|"
     )
@@ -1096,10 +1114,8 @@ def _distance(tag: str, wait: timedelta) -> str:
 
 def _counted(tag: str, unit: SpokenUnit, count: int) -> str:
     """Return a number of units in words."""
-    written_out, forms = (
-        LANGUAGES[tag].written_out,
-        WORDS[tag].spoken.units[unit].split("|"),
-    )
+    written_out = LANGUAGES[tag].written_out
+    forms = WORDS[tag].spoken.units[unit].split("|")
     plural = next(
         plural
         for pattern, plural in written_out.plurals
