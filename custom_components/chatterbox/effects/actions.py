@@ -73,16 +73,18 @@ TARGET_KEYS: Final = (
 
 _HELPERS: Final = frozenset(
     {
-        *(
-            "automation",
-            "counter",
-            "group",
-            "input_boolean",
-            "input_button",
-            "input_datetime",
-            "input_number",
-        ),
-        *("input_select", "input_text", "schedule", "script", "timer"),
+        "automation",
+        "counter",
+        "group",
+        "input_boolean",
+        "input_button",
+        "input_datetime",
+        "input_number",
+        "input_select",
+        "input_text",
+        "schedule",
+        "script",
+        "timer",
     }
 )
 _ENTITY_DOMAINS: Final = (
@@ -129,10 +131,8 @@ def action_targets(
     if isinstance(named, str):
         named = named.split(",")
     if isinstance(named, list):
-        registry, named = (
-            er.async_get(hass),
-            [str(part).strip().lower() for part in named],
-        )
+        registry = er.async_get(hass)
+        named = [str(part).strip().lower() for part in named]
         if named == [const.ENTITY_MATCH_ALL]:
             return frozenset(hass.states.async_entity_ids(domain))
         target[const.ATTR_ENTITY_ID] = [
@@ -152,7 +152,8 @@ def action_targets(
 
 def groups_among(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str]:
     """Yield the entities that may be groups."""
-    known, states = get_group_entities(hass), hass.states
+    known = get_group_entities(hass)
+    states = hass.states
     for entity_id in entity_ids:
         if entity_id in known or (
             (state := states.get(entity_id))
@@ -246,38 +247,32 @@ RUNNING: Final = frozenset({"script.turn_on", "script.toggle", "automation.trigg
 _ACTIVATING: Final = "scene.turn_on"
 SELF_CONTAINED: Final = frozenset(
     {
-        *(
-            "alarm_control_panel",
-            "climate",
-            "cover",
-            "fan",
-            "humidifier",
-            "lawn_mower",
-            "light",
-            "lock",
-        ),
-        *(
-            "media_player",
-            "number",
-            "remote",
-            "select",
-            "siren",
-            "switch",
-            "text",
-            "todo",
-            "vacuum",
-            "valve",
-        ),
+        "alarm_control_panel",
+        "climate",
+        "cover",
+        "fan",
+        "humidifier",
+        "lawn_mower",
+        "light",
+        "lock",
+        "media_player",
+        "number",
+        "remote",
+        "select",
+        "siren",
+        "switch",
+        "text",
+        "todo",
+        "vacuum",
+        "valve",
         "water_heater",
-        *(
-            "counter",
-            "input_boolean",
-            "input_datetime",
-            "input_number",
-            "input_select",
-            "input_text",
-            "timer",
-        ),
+        "counter",
+        "input_boolean",
+        "input_datetime",
+        "input_number",
+        "input_select",
+        "input_text",
+        "timer",
     }
 )
 """Domains whose services change nothing but entities of that domain, whatever their data."""
@@ -378,10 +373,8 @@ class ActionReader:
         source: EntityAction | None = None,
     ) -> None:
         """Read a service call for known entities. `source` is the action that causes it."""
-        action, settings = (
-            named_action(domain, service, data),
-            _settings(f"{domain}.{service}", data, source),
-        )
+        action = named_action(domain, service, data)
+        settings = _settings(f"{domain}.{service}", data, source)
         if domain != HOMEASSISTANT_DOMAIN or service not in _GENERIC:
             self._add_all(
                 [EntityAction(entity_id, action, settings) for entity_id in entity_ids]
@@ -580,7 +573,8 @@ class ActionReader:
         self, step: Mapping[str, object], source: EntityAction | None
     ) -> None:
         """Read a device action. Its entity is given by entity id or registry id."""
-        domain, kind = str(step.get(const.CONF_DOMAIN)), str(step.get(const.CONF_TYPE))
+        domain = str(step.get(const.CONF_DOMAIN))
+        kind = str(step.get(const.CONF_TYPE))
         entity = step.get(const.CONF_ENTITY_ID)
         if domain == "mobile_app":
             self.call(const.Platform.NOTIFY, domain, {}, source)
@@ -600,7 +594,8 @@ class ActionReader:
         data: Mapping[str, object],
         source: EntityAction | None,
     ) -> None:
-        targets, name = action_targets(self.hass, domain, data), f"{domain}.{service}"
+        targets = action_targets(self.hass, domain, data)
+        name = f"{domain}.{service}"
         if name in _INSTRUCTING and (source is None or decided_by_template(data)):
             self._unknowns.add(
                 Unknown(UnknownReason.OPAQUE_ACTION, source, action=name)
@@ -697,11 +692,9 @@ def _settings(
         targets = tuple(
             [(key, _degrees(data[key])) for key in _TARGET_TEMPERATURES if key in data]
         )
-        return (
-            targets
-            if targets and ATTR_HVAC_MODE not in data
-            else ((const.ATTR_TEMPERATURE, inf),)
-        )
+        if targets and ATTR_HVAC_MODE not in data:
+            return targets
+        return ((const.ATTR_TEMPERATURE, inf),)
     if action in (_PLAY_MEDIA, f"{const.Platform.MEDIA_PLAYER}.{ANY_ACTION}"):
         parts = [data.get(key) for key in _MEDIA_PARTS]
         is_chosen = decided_by_template(parts) or (
@@ -726,11 +719,9 @@ def _degrees(value: object) -> float:
 def _is_by_name(media_id: object, kind: object, media: object, extra: object) -> bool:
     """Return whether media is one of the home or of a catalogue, or is only named."""
     if isinstance(media, Mapping):
-        media_id, kind, media = (
-            media.get(ATTR_MEDIA_CONTENT_ID),
-            media.get(ATTR_MEDIA_CONTENT_TYPE),
-            None,
-        )
+        media_id = media.get(ATTR_MEDIA_CONTENT_ID)
+        kind = media.get(ATTR_MEDIA_CONTENT_TYPE)
+        media = None
     if media or extra or str(kind).strip().lower() in _URL_TYPES:
         return False
     return media_id is None or (
@@ -743,34 +734,37 @@ def _named_steps(
     hass: HomeAssistant, arguments: Mapping[str, object]
 ) -> Iterator[dict[str, object]]:
     """Yield the actions of the home that a part of a tool's arguments names, as steps of a script."""
-    domain, target = arguments.get(const.CONF_DOMAIN), arguments.get(const.CONF_TARGET)
-    data: object = {key: arguments[key] for key in TARGET_KEYS if key in arguments}
-    for part in (arguments.get(const.CONF_SERVICE_DATA), arguments.get("service_data")):
-        if part:
-            data = (
-                {**data, **part}
-                if isinstance(data, Mapping) and isinstance(part, Mapping)
-                else part
-            )
+    data = _data_of(arguments)
+    target = arguments.get(const.CONF_TARGET)
     is_aimed = bool(target) or (isinstance(data, Mapping) and has_target(data))
+    # Without a domain, an action is that of each target: others do not count for it.
+    domains = {str(arguments.get(const.CONF_DOMAIN))}
+    domains.update(_ENTITY_DOMAINS if is_aimed else ())
     for name in (arguments.get(const.CONF_ACTION), arguments.get("service")):
         if not isinstance(name, str):
             continue
-        # Without a domain, the action is that of each target: others do not count for
-        # it.
-        bare = [
-            f"{own}.{name}"
-            for own in sorted({str(domain), *(_ENTITY_DOMAINS if is_aimed else ())})
-        ]
-        for action in (
-            one.strip().lower() for one in ([name] if "." in name else bare)
-        ):
-            if is_template_string(action) or hass.services.has_service(
-                *action.partition(".")[::2]
-            ):
-                yield {const.CONF_ACTION: action, const.CONF_SERVICE_DATA: data} | (
-                    {const.CONF_TARGET: target} if target else {}
-                )
+        named = [name] if "." in name else [f"{own}.{name}" for own in sorted(domains)]
+        for action in (one.strip().lower() for one in named):
+            if is_template_string(action) or _is_action(hass, action):
+                aimed = {const.CONF_TARGET: target} if target else {}
+                step = {const.CONF_ACTION: action, const.CONF_SERVICE_DATA: data}
+                yield step | aimed
+
+
+def _data_of(arguments: Mapping[str, object]) -> object:
+    """Return the data of an action, which tools call by several names."""
+    data: object = {key: arguments[key] for key in TARGET_KEYS if key in arguments}
+    for part in (arguments.get(const.CONF_SERVICE_DATA), arguments.get("service_data")):
+        if isinstance(data, Mapping) and isinstance(part, Mapping):
+            data = {**data, **part}
+        elif part:
+            data = part
+    return data
+
+
+def _is_action(hass: HomeAssistant, action: str) -> bool:
+    domain, _, name = action.partition(".")
+    return hass.services.has_service(domain, name)
 
 
 def reproducing_actions(state: State) -> frozenset[str]:

@@ -169,16 +169,17 @@ def possible_actions(effects: Effects) -> frozenset[EntityAction] | None:
         effects.unknowns if isinstance(effects, Unresolved) else frozenset[Unknown]()
     )
     reaches = [unknown.reach for unknown in unknowns if unknown.reach is not None]
-    return (
-        actions_of(effects).union(*reaches) if len(reaches) == len(unknowns) else None
-    )
+    if len(reaches) == len(unknowns):
+        return actions_of(effects).union(*reaches)
+    return None
 
 
 def effects_of(
     actions: Iterable[EntityAction], unknowns: Iterable[Unknown]
 ) -> Touches | Unresolved:
     """Combine known actions and unknown effects."""
-    known, unknown = frozenset(actions), frozenset(unknowns)
+    known = frozenset(actions)
+    unknown = frozenset(unknowns)
     return Unresolved(unknown, known) if unknown else Touches(known)
 
 
@@ -199,11 +200,9 @@ def joined(several: Iterable[Touches | Unresolved]) -> Touches | Unresolved:
     is_beside = any(
         isinstance(part, Touches) and part.beside_entities for part in parts
     )
-    return (
-        replace(effects, beside_entities=is_beside)
-        if isinstance(effects, Touches)
-        else effects
-    )
+    if isinstance(effects, Touches):
+        return replace(effects, beside_entities=is_beside)
+    return effects
 
 
 def run_by(

@@ -151,7 +151,8 @@ def missed_by_intent(
     as they are now. Source: `DynamicServiceIntentHandler.async_handle` in
     homeassistant.helpers.intent.
     """
-    handler, naming = handler_of(hass, intent_type), intent_naming(hass, intent_type)
+    handler = handler_of(hass, intent_type)
+    naming = intent_naming(hass, intent_type)
     named = {
         slot: value for slot, value in slots.items() if (slot, value) != ("name", "all")
     }
@@ -182,11 +183,9 @@ def intent_effects(
     `delayed_command`, which is refused.
     """
     handler = handler_of(hass, intent_type)
-    return (
-        NOTHING
-        if handler is None
-        else run_by(intent_type, _effects(hass, handler, slots, assistant), slots)
-    )
+    if handler is None:
+        return NOTHING
+    return run_by(intent_type, _effects(hass, handler, slots, assistant), slots)
 
 
 def _effects(
@@ -366,7 +365,8 @@ def items_meant(
             name=str(slots.get("name")), domains={TODO}, assistant=assistant
         )
         lists = [state.entity_id for state in matching_states(hass, constraints)]
-    index, states = NameIndex[str](), _STATES_OF_ITEMS[intent_type]
+    index = NameIndex[str]()
+    states = _STATES_OF_ITEMS[intent_type]
     items = (
         [one for one in items_on_list(hass, lists[0]) if one.status in states]
         if len(lists) == 1

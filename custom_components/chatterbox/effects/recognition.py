@@ -8,7 +8,7 @@ and sentence triggers are left to their automations.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hassil.recognize import RecognizeResult
 from homeassistant.components import conversation
@@ -31,18 +31,20 @@ from ..settings.agent import RequestKind
 from .intents import handler_of, intent_naming, is_question_intent, selection
 from .reading import async_is_assumed
 
+if TYPE_CHECKING:
+    from homeassistant.components.conversation.default_agent import DefaultAgent
+
 REQUEST_KINDS: Final = {
     INTENT_GET_WEATHER: RequestKind.WEATHER,
     INTENT_MEDIA_SEARCH_AND_PLAY: RequestKind.MEDIA,
     **dict.fromkeys(
         (
-            *(
-                "HassListAddItem",
-                "HassListCompleteItem",
-                "HassListRemoveItem",
-                "HassShoppingListAddItem",
-            ),
-            *("HassShoppingListCompleteItem", "HassShoppingListLastItems"),
+            "HassListAddItem",
+            "HassListCompleteItem",
+            "HassListRemoveItem",
+            "HassShoppingListAddItem",
+            "HassShoppingListCompleteItem",
+            "HassShoppingListLastItems",
         ),
         RequestKind.LISTS,
     ),
@@ -80,55 +82,60 @@ async def async_recognize(
 ) -> RecognizedRequest | None:
     """Return what a request is, as far as that is certain."""
     agent = built_in_agent(hass, user_input.text)
-    if (
-        agent is None
-        or await agent.async_get_or_load_intents(user_input.language) is None
-    ):
+    if agent is None:
+        return None
+    intents = await agent.async_get_or_load_intents(user_input.language)
+    if intents is None:
         return None
     user_input = replace(user_input, text=readable_sentence(hass, user_input.text))
-    if await agent.async_recognize_sentence_trigger(user_input):
+    found = await _async_certain(agent, user_input)
+    if found is None or _is_unclear(found, user_input.text):
         return None
-    found = await agent.async_recognize_intent(user_input, strict_intents_only=True)
-    if (
-        found is None
-        or (name := found.intent.name) in _SMALL_TALK
-        or _may_be_command(found, user_input.text)
-    ):
-        return None
+    name = found.intent.name
     slots = slots_of(found)
     is_question = is_question_intent(hass, name)
     if (found.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE):
         return RecognizedRequest(name, is_question)
     if await async_is_assumed(hass, user_input, name, slots):
         return None
-    kind = (
-        RequestKind.PEOPLE
-        if slots.get("domain") == PERSON_DOMAIN
-        else REQUEST_KINDS.get(name)
-    )
+    is_about_people = slots.get("domain") == PERSON_DOMAIN
+    kind = RequestKind.PEOPLE if is_about_people else REQUEST_KINDS.get(name)
     # Text that may be anything may hold a second request, and a name that nobody has.
     if kind is None and any(entity.is_wildcard for entity in found.entities_list):
         return None
     if not _is_there(hass, name, slots, user_input, is_question=is_question):
         return None
-    # What was not said, Home Assistant has filled in from the room of the speaker.
-    words = plain_name(user_input.text)
-    names = {
-        text: entity.name
-        for entity in found.entities_list
-        if (text := plain_name(entity.text)) in words
-    }
-    naming = intent_naming(hass, name).slots
-    template, intents = (
-        found.intent_sentence,
-        await agent.async_get_or_load_intents(user_input.language),
-    )
-    rules = intents.intents.expansion_rules if intents else {}
+    rules = intents.intents.expansion_rules
+    template = found.intent_sentence
     is_name = template is not None and not template.get_required_clauses(rules)
-    is_elliptic = is_name or not {*names.values()} & {*naming}
-    return RecognizedRequest(
-        name, is_question, kind, is_elliptic=bool(naming) and is_elliptic
-    )
+    is_elliptic = _is_elliptic(hass, found, user_input.text, is_name=is_name)
+    return RecognizedRequest(name, is_question, kind, is_elliptic=is_elliptic)
+
+
+async def _async_certain(
+    agent: DefaultAgent, user_input: ConversationInput
+) -> RecognizeResult | None:
+    """Return what Home Assistant recognizes without a guess; None where a trigger reacts to the sentence."""
+    if await agent.async_recognize_sentence_trigger(user_input):
+        return None
+    return await agent.async_recognize_intent(user_input, strict_intents_only=True)
+
+
+def _is_elliptic(
+    hass: HomeAssistant, found: RecognizeResult, text: str, *, is_name: bool
+) -> bool:
+    """Return whether words name no target of an intent that has one, or only that.
+
+    What was not said, Home Assistant has filled in from the room of the speaker.
+    """
+    words = plain_name(text)
+    said = {
+        entity.name
+        for entity in found.entities_list
+        if plain_name(entity.text) in words
+    }
+    naming = intent_naming(hass, found.intent.name).slots
+    return bool(naming) and (is_name or said.isdisjoint(naming))
 
 
 def readable_sentence(hass: HomeAssistant, text: str) -> str:
@@ -148,9 +155,7 @@ async def async_is_never_mind(
     agent = built_in_agent(hass)
     if agent is None or len(user_input.text) > _LONGEST_NEVER_MIND:
         return False
-    if await agent.async_recognize_sentence_trigger(user_input):
-        return False
-    found = await agent.async_recognize_intent(user_input, strict_intents_only=True)
+    found = await _async_certain(agent, user_input)
     return found is not None and found.intent.name == intent.INTENT_NEVERMIND
 
 
@@ -162,8 +167,10 @@ async def async_is_request(hass: HomeAssistant, user_input: ConversationInput) -
     return await async_recognize(hass, user_input) is not None
 
 
-def _may_be_command(found: RecognizeResult, text: str) -> bool:
-    """Return whether words that Home Assistant takes for a question about everything may be a command."""
+def _is_unclear(found: RecognizeResult, text: str) -> bool:
+    """Return whether Home Assistant takes words for small talk, or what may be a command for a question about all."""
+    if found.intent.name in _SMALL_TALK:
+        return True
     is_about_all = (
         found.intent.name == intent.INTENT_GET_STATE
         and found.response == _ASKS_ABOUT_ALL

@@ -15,6 +15,7 @@ from collections.abc import (
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
+from itertools import chain
 from math import inf
 from typing import Final, NamedTuple, override
 
@@ -197,7 +198,8 @@ def shown_reason(text: str) -> str:
 async def _async_translated(
     hass: HomeAssistant, language: str, error: HomeAssistantError
 ) -> str:
-    domain, key = error.translation_domain, error.translation_key
+    domain = error.translation_domain
+    key = error.translation_key
     if not domain or not key:
         return ""
     fitting = language_util.matches(language, LANGUAGES, hass.config.country)
@@ -326,11 +328,9 @@ def out_of_reach(hass: HomeAssistant, effects: Effects) -> frozenset[str]:
 
 def _source_of(unknown: Unknown) -> str:
     """Return the entity whose content is unknown; empty for what may act on anything."""
-    return (
-        unknown.source.entity_id
-        if unknown.source and unknown.reason is UnknownReason.CONTENT
-        else ""
-    )
+    if unknown.source and unknown.reason is UnknownReason.CONTENT:
+        return unknown.source.entity_id
+    return ""
 
 
 def unavailable_names(
@@ -363,68 +363,83 @@ async def async_check_response(
     of reach when it `began`, in seconds since the epoch: a script may cut the power of
     a television.
     """
-    intent_type = response.intent.intent_type if response.intent else ""
-    if (
-        response.response_type is not intent.IntentResponseType.ACTION_DONE
-        or is_question_intent(hass, intent_type)
-    ):
+    given = response.intent
+    if response.response_type is not intent.IntentResponseType.ACTION_DONE:
         return
-    for one in (*response.success_results, *response.failed_results):
-        one.name = (
-            assist_name(hass, one.id, one.name)
-            if one.type is _ENTITY and one.id
-            else one.name
-        )
-    ids = [one.id for one in response.success_results if one.type is _ENTITY and one.id]
-    reached = _asked_for(hass, response.intent, ids) if response.intent else {}
-    scripts = [entity_id for entity_id in ids if entity_id.startswith("script.")]
-    reached |= {
-        entity_id: async_asked_by_script(hass, entity_id, context)
-        for entity_id in scripts
+    if given and is_question_intent(hass, given.intent_type):
+        return
+    for entity_id, one in _entities(response.success_results, response.failed_results):
+        one.name = assist_name(hass, entity_id, one.name)
+    ids = [entity_id for entity_id, _ in _entities(response.success_results)]
+    reached: dict[str, Mapping[str, Expected]] = {
+        entity_id: async_asked_by_script(hass, entity_id, context) for entity_id in ids
     }
-    expected = {
-        entity_id: one
-        for several in reached.values()
-        for entity_id, one in several.items()
-    }
+    reached |= _asked_for(hass, given, ids) if given else {}
+    expected = dict(chain.from_iterable(one.items() for one in reached.values()))
     unconfirmed = await async_unconfirmed(hass, expected)
-    failed = dict.fromkeys(
-        _unable_lights(hass, response.intent, {*ids}) if response.intent else (), UNABLE
-    )
-    failed |= {
-        entity_id: UNREACHABLE for entity_id in ids if is_unavailable(hass, entity_id)
-    }
-    errors = {
-        entity_id: await async_script_error(hass, entity_id, context, response.language)
-        for entity_id in ids
-    }
-    failed |= {entity_id: error for entity_id, error in errors.items() if error}
-    reader, service = (
-        ActionReader(hass),
-        SERVICE_TURN_OFF if intent_type == intent.INTENT_TURN_OFF else SERVICE_TURN_ON,
-    )
-    reader.touch(
-        [one for one in ids if one not in failed], HOMEASSISTANT_DOMAIN, service, {}
-    )
-    dead = unavailable_names(
-        hass, controlled_by(reader.effects()).difference(ids), since=began
-    )
+    failed = await _async_failed(hass, response, ids, context)
+    dead = _unreachable_members(hass, given, {*ids}, failed, began)
+    targets = response.success_results
+    response.success_results = []
+    for target in targets:
+        entity_id = target.id or ""
+        if entity_id in failed:
+            response.failed_results.append(
+                FailedTarget(target.name, target.type, entity_id, failed[entity_id])
+            )
+            continue
+        silent = reached.get(entity_id, {}).keys() - dead
+        response.success_results += confirmed_or_not(hass, target, silent, unconfirmed)
     response.failed_results += [
-        FailedTarget(one.name, one.type, one.id, failed[one.id])
-        for one in response.success_results
-        if one.id and one.id in failed
-    ] + [
         FailedTarget(name, _ENTITY, entity_id, UNREACHABLE)
         for entity_id, name in dead.items()
     ]
-    response.success_results = [
-        target
-        for one in response.success_results
-        if one.id not in failed
-        for target in confirmed_or_not(
-            hass, one, reached.get(one.id or "", {}).keys() - dead, unconfirmed
-        )
-    ]
+
+
+def _entities(
+    *results: Sequence[intent.IntentResponseTarget],
+) -> Iterator[tuple[str, intent.IntentResponseTarget]]:
+    """Yield the targets that are entities, by their ids."""
+    for one in chain.from_iterable(results):
+        if one.type is _ENTITY and one.id:
+            yield one.id, one
+
+
+async def _async_failed(
+    hass: HomeAssistant,
+    response: intent.IntentResponse,
+    entity_ids: Sequence[str],
+    context: Context | None,
+) -> Mapping[str, str]:
+    """Return why entities have failed whose actions did not raise, by their ids."""
+    failed = dict[str, str]()
+    if response.intent:
+        lights = _unable_lights(hass, response.intent, {*entity_ids})
+        failed = dict.fromkeys(lights, UNABLE)
+    for entity_id in entity_ids:
+        if is_unavailable(hass, entity_id):
+            failed[entity_id] = UNREACHABLE
+        if error := await async_script_error(
+            hass, entity_id, context, response.language
+        ):
+            failed[entity_id] = error
+    return failed
+
+
+def _unreachable_members(
+    hass: HomeAssistant,
+    given: intent.Intent | None,
+    entity_ids: AbstractSet[str],
+    failed: Mapping[str, str],
+    began: float,
+) -> dict[str, str]:
+    """Return the names of what entities pass a call on to that was out of reach, by its ids."""
+    is_off = given is not None and given.intent_type == intent.INTENT_TURN_OFF
+    service = SERVICE_TURN_OFF if is_off else SERVICE_TURN_ON
+    reader = ActionReader(hass)
+    reader.touch(sorted(entity_ids - failed.keys()), HOMEASSISTANT_DOMAIN, service, {})
+    members = controlled_by(reader.effects()) - entity_ids
+    return unavailable_names(hass, members, since=began)
 
 
 def _unable_lights(
@@ -452,11 +467,9 @@ def _unable_lights(
         ).actions
     }
     lights = frozenset(entity_ids & named)
-    return (
-        frozenset()
-        if any(_is_able(hass.states.get(light), wanted) for light in lights)
-        else lights
-    )
+    if any(_is_able(hass.states.get(light), wanted) for light in lights):
+        return frozenset()
+    return lights
 
 
 def _is_able(light: State | None, wanted: Mapping[str, object]) -> bool:
@@ -464,7 +477,8 @@ def _is_able(light: State | None, wanted: Mapping[str, object]) -> bool:
     modes: object = light.attributes.get(ATTR_SUPPORTED_COLOR_MODES) if light else None
     if not isinstance(modes, list | set | tuple) or not modes:
         return True
-    has_colors, has_whites = color_supported(modes), color_temp_supported(modes)
+    has_colors = color_supported(modes)
+    has_whites = color_temp_supported(modes)
     abilities = {
         "brightness": brightness_supported(modes)
         or wanted.get("brightness") in (0, 100),
@@ -511,15 +525,11 @@ def _asked_for(
     The response of a compound sentence has entities of other intents. Of an entity that
     two of its intents have acted on, it is unknown which was the last.
     """
-    slots, intent_type = (
-        {name: slot.get("value") for name, slot in given.slots.items()},
-        given.intent_type,
-    )
+    slots = {name: slot.get("value") for name, slot in given.slots.items()}
+    intent_type = given.intent_type
     if slots.get(value := _OFF_AT_ZERO.get(intent_type, ""), 1) == 0:
-        slots, intent_type = (
-            {name: one for name, one in slots.items() if name != value},
-            intent.INTENT_TURN_OFF,
-        )
+        slots = {name: one for name, one in slots.items() if name != value}
+        intent_type = intent.INTENT_TURN_OFF
     if intent_type not in (
         intent.INTENT_TURN_ON,
         intent.INTENT_TURN_OFF,
@@ -567,16 +577,15 @@ def _states_after(
     hass: HomeAssistant, entity_id: str, actions: Sequence[str]
 ) -> frozenset[str]:
     """Return the states to which an action leads that is the only one on an entity; empty if they are unknown."""
-    action, state = actions[0], hass.states.get(entity_id)
+    action = actions[0]
+    state = hass.states.get(entity_id)
     features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES) if state else None
     is_able = action not in _NEEDED or (
         isinstance(features, int) and bool(features & _NEEDED[action])
     )
-    return (
-        _EXPECTED.get(action, frozenset())
-        if len(actions) == 1 and is_able
-        else frozenset()
-    )
+    if len(actions) == 1 and is_able:
+        return _EXPECTED.get(action, frozenset())
+    return frozenset()
 
 
 async def async_unconfirmed(
@@ -647,7 +656,8 @@ def async_asked_by_script(
     steps = sorted(
         (step for run in runs if is_over for step in _steps(run)), key=_time_of
     )
-    expected, registry = dict[str, Expected](), er.async_get(hass)
+    expected = dict[str, Expected]()
+    registry = er.async_get(hass)
     for step in steps:
         if (call := _call_of(step)) and "child_id" not in step:
             reader = ActionReader(hass)

@@ -33,11 +33,9 @@ class _SilentServices(ServiceRegistry):
         self, domain: str, service: str, *data: Any, **options: Any
     ) -> ServiceResponse:
         """Do nothing, unless the action only reads."""
-        return (
-            await super().async_call(domain, service, *data, **options)
-            if (domain, service) in _READING
-            else None
-        )
+        if (domain, service) in _READING:
+            return await super().async_call(domain, service, *data, **options)
+        return None
 
 
 class _SilentHandler(intent.IntentHandler):
@@ -55,7 +53,8 @@ class _SilentHandler(intent.IntentHandler):
 
     @override
     async def async_handle(self, intent_obj: intent.Intent) -> intent.IntentResponse:
-        device_id, path = intent_obj.device_id, handler_path(self._handler)
+        device_id = intent_obj.device_id
+        path = handler_path(self._handler)
         if path.startswith(_TIMERS) and not (
             device_id and async_device_supports_timers(self._hass, device_id)
         ):

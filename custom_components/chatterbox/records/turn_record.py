@@ -53,12 +53,10 @@ _NO_USAGE: Final = Usage()
 _ANSWERS: Final = (TextDelta, ReasoningDelta, ToolCallReady, UsageReported)
 """The first of these events is the beginning of a model's answer."""
 FAILURES: Final = frozenset(StopReason) - {
-    *(
-        StopReason.COMPLETED,
-        StopReason.APPROVAL_REQUIRED,
-        StopReason.CLIENT_TOOLS,
-        StopReason.PROMPT_DENIED,
-    )
+    StopReason.COMPLETED,
+    StopReason.APPROVAL_REQUIRED,
+    StopReason.CLIENT_TOOLS,
+    StopReason.PROMPT_DENIED,
 }
 """Stop reasons of turns that have failed. A turn that was cut off has none, and has not failed."""
 _TIMES: Final = frozenset({"at", "began", "duration", "first_token", "first_words"})
@@ -412,11 +410,9 @@ class TurnRecord:
                 )
             )
         user_message = self.user_message
-        return (
-            (*self.brought, user_message, *came_of_it)
-            if user_message
-            else (*self.brought, *came_of_it)
-        )
+        if user_message:
+            return (*self.brought, user_message, *came_of_it)
+        return (*self.brought, *came_of_it)
 
     @property
     def duration(self) -> float:
@@ -548,14 +544,23 @@ def entities_done(native: object) -> frozenset[str]:
 
 def targets_done(native: object) -> list[intent.IntentResponseTarget]:
     """Return the entities that an intent acted on, from its native result."""
+    return _entities(_successes(native))
+
+
+def _successes(native: object) -> Sequence[intent.IntentResponseTarget]:
     response = intent_response(native)
-    return _entities(response.success_results if response else ())
+    return response.success_results if response else ()
+
+
+def failed_targets(native: object) -> Sequence[intent.IntentResponseTarget]:
+    """Return all that an intent could not act on, from its native result."""
+    response = intent_response(native)
+    return response.failed_results if response else ()
 
 
 def targets_not_done(native: object) -> tuple[FailedTarget, ...]:
     """Return the entities that an intent could not act on, from its native result."""
-    response = intent_response(native)
-    failed = _entities(response.failed_results if response else ())
+    failed = _entities(failed_targets(native))
     return tuple(
         [
             one
@@ -568,11 +573,7 @@ def targets_not_done(native: object) -> tuple[FailedTarget, ...]:
 
 def is_unconfirmed(native: object) -> bool:
     """Return whether an entity that an intent acted on reports that it has not done so, from its native result."""
-    response = intent_response(native)
-    return any(
-        isinstance(one, UnconfirmedTarget)
-        for one in (response.success_results if response else ())
-    )
+    return any(isinstance(one, UnconfirmedTarget) for one in _successes(native))
 
 
 def did_nothing(native: object) -> bool:
@@ -628,6 +629,8 @@ def intent_speech(native: object) -> str:
 def intent_response(native: object) -> intent.IntentResponse | None:
     """Return the response of an intent, from its native result; None for any other tool."""
     match native:
+        case intent.IntentResponse():
+            return native
         case llm.ToolResult(data=llm.IntentResponseDict() as data):
             # Home Assistant omits the attribute if the dict was not made from a
             # response.
@@ -638,11 +641,9 @@ def intent_response(native: object) -> intent.IntentResponse | None:
 
 
 def _named(target: Mapping[str, str]) -> str:
-    return (
-        f"{target['name']} ({reason})"
-        if (reason := target.get("reason"))
-        else target["name"]
-    )
+    if reason := target.get("reason"):
+        return f"{target['name']} ({reason})"
+    return target["name"]
 
 
 def _without_repetition(
@@ -686,31 +687,26 @@ def result_content(result: llm.ToolResult) -> str:
     JSON.
     """
     data: object = result.data
-    targets = response.success_results if (response := intent_response(result)) else ()
-    silent = [
-        f"{one.name} (still {one.reported})"
-        for one in targets
-        if isinstance(one, UnconfirmedTarget)
-    ]
-    if silent and isinstance(data, dict):
-        data = {"asked_not_confirmed": list(dict.fromkeys(silent)), **data}
-    if isinstance(data, dict) and any(
-        (one.id or "").startswith("automation.") for one in targets
-    ):
-        data = {"note": _NOT_RUN, **data}
+    if not isinstance(data, dict):
+        return json_dumps({"error": data} if result.error else data)
+    told = dict[str, object]()
     match data:
-        case {
-            "response_type": "action_done",
-            "data": {"failed": [_, *_] as failed},
-        } if isinstance(data, dict):
-            data = {"not_done": [_named(target) for target in failed], **data}
-        case {"content": [*parts], "structuredContent": structured} if isinstance(
-            data, dict
-        ):
+        case {"response_type": "action_done", "data": {"failed": [_, *_] as failed}}:
+            told["not_done"] = [_named(target) for target in failed]
+        case {"content": [*parts], "structuredContent": structured}:
             data = _without_repetition(data, parts, structured)
         case _:
             pass
-    says_so = isinstance(data, dict) and (
-        "error" in data or data.get("response_type") == "error"
+    targets = _successes(result)
+    if any((one.id or "").startswith("automation.") for one in targets):
+        told["note"] = _NOT_RUN
+    silent = dict.fromkeys(
+        f"{one.name} (still {one.reported})"
+        for one in targets
+        if isinstance(one, UnconfirmedTarget)
     )
-    return json_dumps({"error": data} if result.error and not says_so else data)
+    if silent:
+        told["asked_not_confirmed"] = [*silent]
+    says_so = "error" in data or data.get("response_type") == "error"
+    told |= data
+    return json_dumps({"error": told} if result.error and not says_so else told)
