@@ -7,12 +7,12 @@ durations, not rows. Decision 53.
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from operator import itemgetter
 from typing import Final, NamedTuple
 
-from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_READ
 from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.components.sensor import ATTR_STATE_CLASS
@@ -128,9 +128,12 @@ class _Question:
 
     hass: HomeAssistant
     language: str
+    assistant: str
+    name: str
+    area: str
+    kind: str
     word: str
     """For a state; empty for any."""
-    kind: str
     period: Period | None
     """Up to now at most; None for the last time."""
     earlier: Sequence[Period]
@@ -141,6 +144,16 @@ class _Question:
     def kept_since(self) -> datetime:
         """Return the moment since which states are kept."""
         return self.now - timedelta(days=days_kept(self.hass))
+
+    @property
+    def is_older_than_states(self) -> bool:
+        """Return whether it is about a time of which states are not kept any more."""
+        return self.period is not None and self.period.begin < self.kept_since
+
+    @property
+    def period_or_today(self) -> Period:
+        """Return the period that amounts are of."""
+        return self.period or Period(dt_util.start_of_local_day(self.now), self.now)
 
 
 async def _async_tell_past(call: OwnCall) -> ToolAnswer:
@@ -171,88 +184,85 @@ async def _async_each[T](
 
 
 def _question(call: OwnCall) -> _Question:
-    now, given = dt_util.now(), call.arguments
-    word, kind = (str(given.get(name) or "").strip() for name in ("state", "kind"))
-    written = str(given.get("period") or "").strip()
-    name = written.lower().replace(" ", "_")
+    """Return the question of a call. Raises `InvalidTime`."""
+    now = dt_util.now()
+    name, area, kind, word, written = (
+        str(call.arguments.get(slot) or "").strip()
+        for slot in ("name", "area", "kind", "state", "period")
+    )
     period: Period | None = None
-    earlier: list[Period] = []
-    if name in PeriodName:
-        begin, end = named_period(PeriodName(name), now)
-        period, earlier = (
-            Period(begin, min(end, now)),
-            earlier_periods(PeriodName(name), now),
-        )
+    earlier: Sequence[Period] = ()
+    if (key := written.lower().replace(" ", "_")) in PeriodName:
+        begin, end = named_period(PeriodName(key), now)
+        period = Period(begin, min(end, now))
+        earlier = earlier_periods(PeriodName(key), now)
     elif written:
         try:
             period = written_period(written, now)
         except InvalidTime as error:
             raise InvalidTime(f"{error} {_PERIODS}") from error
-    return _Question(call.hass, call.language, word, kind, period, earlier, now)
+    given = (call.language, call.llm_context.assistant, name, area, kind, word)
+    return _Question(call.hass, *given, period, earlier, now)
 
 
 async def _async_selected(call: OwnCall, question: _Question) -> list[State]:
     """Return the exposed entities that a question is about. Raises `_NoAnswer` for none."""
-    hass, assistant = call.hass, call.llm_context.assistant
-    name, area = (
-        str(call.arguments.get(slot) or "").strip() for slot in ("name", "area")
-    )
-    if not name and not area and not question.kind:
+    if not (question.name or question.area or question.kind):
         raise _NoAnswer(_NOTHING_NAMED)
-    domains, classes = (None, None) if name else _kinds(hass, assistant, question.kind)
-
-    def matching(area_name: str | None, floor_name: str | None) -> list[State]:
-        constraints = intent.MatchTargetsConstraints(
-            name or None, area_name, floor_name, domains, classes, assistant=assistant
-        )
-        return matching_states(hass, constraints)
-
-    states = matching(area or None, None) or (matching(None, area) if area else [])
-    if not states and name:
-        states = [
-            one
-            for one in await _async_of_device(hass, name)
-            if async_should_expose(hass, assistant, one.entity_id)
-        ]
-    elif question.kind in _ENERGY and not name and not area:
-        _, home = await async_consumption(hass)
-        states = [state for state in states if state.entity_id in home] or states
-    if user := await _async_user(call):
-        states = [
-            one
-            for one in states
-            if user.permissions.check_entity(one.entity_id, POLICY_READ)
-        ]
+    states = await _async_readable(call, await _async_matching(question))
     others = [one for one in states if one.domain not in _PRESENCE]
     if others or call.llm_context.platform != DOMAIN:  # no rule holds for other agents
         states = others
     if not states:
-        raise _NoAnswer(_nothing_called(hass, assistant, name, area, question.kind))
-    contacts = [
-        contact
-        for one in states
-        for contact in _contacts(hass, assistant, one, question.word)
-    ]
+        raise _NoAnswer(_nothing_called(question))
+    contacts = [contact for one in states for contact in _contacts(question, one)]
     return sorted(
         contacts or states, key=lambda state: (state.name.casefold(), state.entity_id)
     )
 
 
-async def _async_user(call: OwnCall) -> User | None:
-    """Return the user who asks, if one is known."""
+async def _async_matching(question: _Question) -> list[State]:
+    """Return the exposed entities with a name, in an area or on a floor, or of a kind. Raises `_NoAnswer`."""
+    hass = question.hass
+    name = question.name
+    area = question.area
+    domains, classes = (None, None) if name else _kinds(question)
+    constraints = intent.MatchTargetsConstraints(
+        name or None,
+        area or None,
+        domains=domains,
+        device_classes=classes,
+        assistant=question.assistant,
+    )
+    states = matching_states(hass, constraints)
+    if not states and area:
+        on_floor = replace(constraints, area_name=None, floor_name=area)
+        states = matching_states(hass, on_floor)
+    if not states and name:
+        return await _async_of_device(question)
+    if question.kind in _ENERGY and not (name or area):
+        _, home = await async_consumption(hass)
+        return [state for state in states if state.entity_id in home] or states
+    return states
+
+
+async def _async_readable(call: OwnCall, states: list[State]) -> list[State]:
+    """Return those of some entities that the user who asks may read, if one is known."""
     user_id = call.llm_context.context.user_id if call.llm_context.context else None
-    return await call.hass.auth.async_get_user(user_id) if user_id else None
+    user = await call.hass.auth.async_get_user(user_id) if user_id else None
+    if user is None:
+        return states
+    may_read = user.permissions.check_entity
+    return [one for one in states if may_read(one.entity_id, POLICY_READ)]
 
 
-def _kinds(
-    hass: HomeAssistant, assistant: str, kind: str
-) -> tuple[set[str] | None, set[str] | None]:
+def _kinds(question: _Question) -> tuple[set[str] | None, set[str] | None]:
     """Return the domain or the device class that a kind is. Raises `_NoAnswer` for one of which nothing is exposed."""
-    if not kind:
+    if not question.kind:
         return None, None
-    home = async_get_home(hass, assistant)
+    home = async_get_home(question.hass, question.assistant)
     domains = {entity.domain for entity in home.entities}
-    plain = kind.lower().replace(" ", "_")
+    plain = question.kind.lower().replace(" ", "_")
     if plain == _TEMPERATURE and plain not in home.device_classes:
         return {*_ATTRIBUTES}, None
     for written in (plain, plain.removesuffix("s")):
@@ -261,73 +271,64 @@ def _kinds(
         if written in domains:
             return {written}, None
     raise _NoAnswer(
-        f"There is no kind {quoted(kind)}. There are: {listed(sorted(domains | home.device_classes))}."
+        f"There is no kind {quoted(question.kind)}. There are: {listed(sorted(domains | home.device_classes))}."
     )
 
 
-async def _async_of_device(hass: HomeAssistant, name: str) -> list[State]:
-    """Return the entities of the devices with a name, or the meter that the energy dashboard calls so."""
-    wanted, registry = compared(name), er.async_get(hass)
-    devices = [
-        one.id
-        for one in dr.async_get(hass).devices
-        if compared(one.name_by_user or one.name or "") == wanted
-    ]
+async def _async_of_device(question: _Question) -> list[State]:
+    """Return the exposed entities of the devices with a name, or the meter that the energy dashboard calls so."""
+    hass = question.hass
+    wanted = compared(question.name)
     found = [
         entry.entity_id
-        for device in devices
-        for entry in er.async_entries_for_device(registry, device)
+        for device in dr.async_get(hass).devices
+        if compared(device.name_by_user or device.name or "") == wanted
+        for entry in er.async_entries_for_device(er.async_get(hass), device.id)
     ]
     meters, _ = await async_consumption(hass)
     found += [meter for meter, called in meters.items() if compared(called) == wanted]
+    return _exposed(question, dict.fromkeys(found))
+
+
+def _exposed(question: _Question, entity_ids: Iterable[str]) -> list[State]:
+    """Return the states of the entities that are exposed."""
     return [
         state
-        for entity_id in dict.fromkeys(found)
-        if (state := hass.states.get(entity_id))
+        for entity_id in entity_ids
+        if async_should_expose(question.hass, question.assistant, entity_id)
+        and (state := question.hass.states.get(entity_id))
     ]
 
 
-def _contacts(
-    hass: HomeAssistant, assistant: str, state: State, word: str
-) -> list[State]:
+def _contacts(question: _Question, state: State) -> list[State]:
     """Return the contacts of a door for a question about a lock that is about whether the door was open."""
-    if state.domain != "lock" or not word.lower().startswith(("open", "clos", "shut")):
+    word = question.word.lower()
+    if state.domain != "lock" or not word.startswith(("open", "clos", "shut")):
         return []
-    registry = er.async_get(hass)
+    registry = er.async_get(question.hass)
     entry = registry.async_get(state.entity_id)
-    siblings = (
-        er.async_entries_for_device(registry, entry.device_id)
-        if entry and entry.device_id
-        else []
-    )
-    found = (
-        hass.states.get(one.entity_id)
-        for one in siblings
-        if async_should_expose(hass, assistant, one.entity_id)
-    )
+    if entry is None or entry.device_id is None:
+        return []
+    siblings = er.async_entries_for_device(registry, entry.device_id)
     return [
         one
-        for one in found
-        if one and one.attributes.get(ATTR_DEVICE_CLASS) in _CONTACTS
+        for one in _exposed(question, [sibling.entity_id for sibling in siblings])
+        if one.attributes.get(ATTR_DEVICE_CLASS) in _CONTACTS
     ]
 
 
-def _nothing_called(
-    hass: HomeAssistant, assistant: str, name: str, area: str, kind: str
-) -> str:
+def _nothing_called(question: _Question) -> str:
+    name = question.name
+    area = question.area
+    kind = question.kind
     parts = [
         f"called {quoted(name)}" if name else "",
         f"in {quoted(area)}" if area else "",
         f"of the kind {kind}" if kind else "",
     ]
     words = {*heard_words(name)}
-    alike = (
-        [one for one in exposed_names(hass, assistant) if words & {*heard_words(one)}][
-            :_MOST_NAMES
-        ]
-        if name
-        else []
-    )
+    known = exposed_names(question.hass, question.assistant) if words else ()
+    alike = [one for one in known if words & {*heard_words(one)}][:_MOST_NAMES]
     hint = f" Similar: {listed(alike)}." if alike else ""
     return f"There is nothing {' '.join(filter(None, parts))}.{hint}"
 
@@ -335,58 +336,44 @@ def _nothing_called(
 async def _async_tell(question: _Question, state: State) -> JsonObject:
     """Return what is told of one entity."""
     if state.attributes.get(ATTR_STATE_CLASS) in _METERS:
-        return {"name": state.name, **await _async_used(question, state)}
-    if _unit(question, state) is not None:
-        return {"name": state.name, **await _async_values(question, state)}
-    words = await async_state_words(question.hass, state.entity_id, question.language)
-    if question.period is None:
-        return {"name": state.name, **await _async_last(question, state, words)}
-    return {
-        "name": state.name,
-        **await _async_times(question, question.period, state, words),
-    }
+        told = await _async_used(question, state)
+    elif (unit := _unit(question, state)) is not None:
+        told = await _async_values(question, state, unit)
+    elif question.period is None:
+        told = await _async_last(question, state)
+    else:
+        told = await _async_times(question, question.period, state)
+    return {"name": state.name, **told}
+
+
+async def _async_words(question: _Question, state: State) -> StateWords:
+    """Return the words for the states of an entity."""
+    return await async_state_words(question.hass, state.entity_id, question.language)
 
 
 def _unit(question: _Question, state: State) -> str | None:
     """Return the unit of an entity whose state, or the asked attribute of which, is a number; None for others."""
-    if state.domain == "weather" or (
-        state.domain == "climate"
-        and question.kind.lower() == _TEMPERATURE
-        and not question.word
-    ):
-        return str(
-            state.attributes.get("temperature_unit")
-            or question.hass.config.units.temperature_unit
-        )
+    is_temperature = question.kind.lower() == _TEMPERATURE and not question.word
+    if state.domain == "weather" or (state.domain == "climate" and is_temperature):
+        usual = question.hass.config.units.temperature_unit
+        return str(state.attributes.get("temperature_unit") or usual)
     unit: object = state.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
-    if (
-        unit is None
-        and ATTR_STATE_CLASS not in state.attributes
-        and state.domain not in _NUMBERS
-    ):
-        return None
-    return str(unit or "")
+    is_number = ATTR_STATE_CLASS in state.attributes or state.domain in _NUMBERS
+    return str(unit or "") if unit is not None or is_number else None
 
 
 async def _async_used(question: _Question, state: State) -> JsonObject:
     """Return the growth of a meter, and that of the period before."""
     unit = str(state.attributes.get(ATTR_UNIT_OF_MEASUREMENT) or "")
-    period = question.period or Period(
-        dt_util.start_of_local_day(question.now), question.now
-    )
-    growth = [
-        (
-            await async_statistics(question.hass, state.entity_id, one.begin, one.end)
-        ).get("change")
-        for one in (period, *question.earlier)
-    ]
-    written = [
-        _quantity(value, unit) if value is not None else "not known" for value in growth
-    ]
-    return {
-        "used" if period is question.period else "used today": written[0],
-        **_earlier(written[1:]),
-    }
+    written = list[str]()
+    for one in (question.period_or_today, *question.earlier):
+        found = await async_statistics(
+            question.hass, state.entity_id, one.begin, one.end
+        )
+        growth = found.get("change")
+        written.append("not known" if growth is None else _quantity(growth, unit))
+    label = "used" if question.period else "used today"
+    return {label: written[0], **_earlier(written[1:])}
 
 
 def _earlier(written: Sequence[str]) -> JsonObject:
@@ -396,71 +383,54 @@ def _earlier(written: Sequence[str]) -> JsonObject:
     )
 
 
-async def _async_values(question: _Question, state: State) -> JsonObject:
+async def _async_values(question: _Question, state: State, unit: str) -> JsonObject:
     """Return the lowest, the highest and the average value."""
-    unit = _unit(question, state) or ""
-    period = question.period or Period(
-        dt_util.start_of_local_day(question.now), question.now
-    )
-    found = await _async_numbers(question, state, period)
+    found = await _async_numbers(question, state)
     if found is None:
         return {"values": "not known for that time"}
+    (coldest, lowest) = found.lowest
+    (warmest, highest) = found.highest
     return {
-        "lowest": f"{_quantity(found.lowest[1], unit)}, {_time(found.lowest[0], question.now)}",
-        "highest": f"{_quantity(found.highest[1], unit)}, {_time(found.highest[0], question.now)}",
+        "lowest": f"{_quantity(lowest, unit)}, {_time(coldest, question.now)}",
+        "highest": f"{_quantity(highest, unit)}, {_time(warmest, question.now)}",
         "average": _quantity(found.average, unit),
     }
 
 
-async def _async_numbers(
-    question: _Question, state: State, period: Period
-) -> Numbers | None:
-    hass, entity_id = question.hass, state.entity_id
+async def _async_numbers(question: _Question, state: State) -> Numbers | None:
     attribute = _ATTRIBUTES.get(state.domain)
-    extremes = (
-        {}
-        if attribute
-        else await async_statistics(hass, entity_id, period.begin, period.end)
-    )
+    begin, end = question.period_or_today
+    wanted = (question.hass, state.entity_id, begin, end)
+    extremes = {} if attribute else await async_statistics(*wanted)
     lowest, highest, average = (extremes.get(name) for name in ("min", "max", "mean"))
-    hours = (
-        await async_hours(hass, entity_id, period.begin, period.end)
-        if lowest is not None
-        else ()
-    )
+    hours = await async_hours(*wanted) if lowest is not None else ()
     if hours and lowest is not None and highest is not None and average is not None:
-        at_lowest, at_highest = (
-            min(hours, key=lambda row: row[1]),
-            max(hours, key=lambda row: row[2]),
-        )
+        at_lowest = min(hours, key=itemgetter(1))
+        at_highest = max(hours, key=itemgetter(2))
         return Numbers((at_lowest[0], lowest), (at_highest[0], highest), average)
-    rows = await async_states(
-        hass, entity_id, period.begin, period.end, with_attributes=attribute is not None
-    )
+    rows = await async_states(*wanted, with_attributes=attribute is not None)
 
     def summed_up() -> Numbers | None:
         values = [
             (
-                max(one.last_updated, period.begin),
+                max(one.last_updated, begin),
                 number_in(one.attributes.get(attribute) if attribute else one.state),
             )
             for one in rows
         ]
-        return numbers(values, period.end)
+        return numbers(values, end)
 
-    return await hass.async_add_executor_job(summed_up)
+    return await question.hass.async_add_executor_job(summed_up)
 
 
-async def _async_spans(
-    question: _Question, state: State, begin: datetime, end: datetime
-) -> list[Span]:
+async def _async_spans(question: _Question, state: State, period: Period) -> list[Span]:
     """Return the spans of an entity in a period, up to its present state."""
     is_climate = state.domain == "climate"
     rows = await async_states(
-        question.hass, state.entity_id, begin, end, with_attributes=is_climate
+        question.hass, state.entity_id, *period, with_attributes=is_climate
     )
     return await question.hass.async_add_executor_job(
-        spans, _with_present(rows, state, end), begin, end
+        spans, _with_present(rows, state, period.end), *period
     )
 
 
@@ -486,6 +456,17 @@ class _Last(NamedTuple):
     """All states that it had in that time."""
 
 
+class _Length(NamedTuple):
+    """For how long an entity was in some states in a period."""
+
+    name: str
+    length: timedelta
+    known_since: datetime
+    """The end of the period if nothing is known."""
+    gap: timedelta
+    """The time after that of which nothing is known."""
+
+
 async def _async_find_last(
     question: _Question, state: State, words: StateWords
 ) -> _Last:
@@ -500,7 +481,7 @@ async def _async_find_last(
     values = _asked_about(question, state, words, found)
     latest = _latest(found, values)
     if latest is None and (len(rows) == _LATEST or state.domain == "climate"):
-        found = await _async_spans(question, state, since, now)
+        found = await _async_spans(question, state, Period(since, now))
         values = values or _asked_about(question, state, words, found)
         latest = _latest(found, values)
     is_all = latest is None and any(span.value in values for span in found)
@@ -519,11 +500,11 @@ def _asked_about(
     return words.meant(question.word, {span.value for span in found})
 
 
-async def _async_last(
-    question: _Question, state: State, words: StateWords
-) -> JsonObject:
+async def _async_last(question: _Question, state: State) -> JsonObject:
     """Return when an entity was last in the state that is asked about, or last changed, and its present state."""
-    last, now = await _async_find_last(question, state, words), question.now
+    words = await _async_words(question, state)
+    now = question.now
+    last = await _async_find_last(question, state, words)
     if not last.values:
         return _never_so(question.word, words, last.seen)
     value = words.name(recorded_value(state))
@@ -565,7 +546,8 @@ def _latest(found: Sequence[Span], values: frozenset[str]) -> Span | None:
 
 async def _async_author(hass: HomeAssistant, entity_id: str, when: datetime) -> str:
     """Return the name of the person, the automation or the script that made a change; empty if it is not known."""
-    cause, state = await async_cause(hass, entity_id, when), hass.states.get(entity_id)
+    cause = await async_cause(hass, entity_id, when)
+    state = hass.states.get(entity_id)
     is_unchanged = state is not None and state.last_updated == state.last_changed
     if (
         state
@@ -580,56 +562,47 @@ async def _async_author(hass: HomeAssistant, entity_id: str, when: datetime) -> 
     return cause.name or ""
 
 
-async def _async_times(
-    question: _Question, period: Period, state: State, words: StateWords
-) -> JsonObject:
+async def _async_times(question: _Question, period: Period, state: State) -> JsonObject:
     """Return how often and for how long an entity was in the state that is asked about, or in each of its states."""
-    first = min((period.begin, *(one.begin for one in question.earlier)))
-    found = await _async_spans(question, state, first, period.end)
-    # A span that goes on before the period may owe its gaps to either.
-    inside = (
-        await _async_spans(question, state, period.begin, period.end)
-        if question.earlier
-        else found
-    )
-    if not (inside := _clipped(inside, period)):
+    words = await _async_words(question, state)
+    now = question.now
+    found = await _async_spans(question, state, period)
+    inside = _clipped(found, period)
+    if not inside:
         return {"states": "not known for that time"}
-    is_known = inside[0].begin - period.begin < _RESOLUTION
-    since: JsonObject = (
-        {} if is_known else {"known since": _time(inside[0].begin, question.now)}
-    )
+    since: JsonObject = {}
+    if inside[0].begin - period.begin >= _RESOLUTION:
+        since["known since"] = _time(inside[0].begin, now)
     if (gap := _gap(inside, period)) >= _RESOLUTION:
         since["not known for"] = _length(gap)
     if not question.word:
         return _all_states(question, inside, words) | since
-    values = words.meant(question.word, {span.value for span in found})
+    # A span that goes on before the period may owe its gaps to either.
+    if question.earlier:
+        first = min(one.begin for one in question.earlier)
+        found = await _async_spans(question, state, Period(first, period.end))
+    seen = {span.value for span in found}
+    values = words.meant(question.word, seen)
     if not values:
-        return _never_so(question.word, words, (span.value for span in found))
+        return _never_so(question.word, words, seen)
     label = question.word.lower()
     times = list(changes_to(inside, values))
     if not times:
         return {label: _NEVER, **since}
-    total = _total(times)
     entered = sum(not span.begins_before for span in times)
-    listed_times: list[JsonValue] = [
-        _span(span, question.now) for span in times[-_MOST_TIMES:]
-    ]
-    more = (
-        {"earlier times": len(times) - len(listed_times)}
-        if len(times) > len(listed_times)
-        else {}
-    )
+    was_before = entered < len(times)
+    told = times[-_MOST_TIMES:]
     before = [
-        _length(_total(list(changes_to(_clipped(found, one), values))))
+        _length(_total(changes_to(_clipped(found, one), values)))
         for one in question.earlier
     ]
     return {
-        label: _length(total),
-        "times": entered
-        if entered == len(times)
-        else f"{entered}, and it was so from the beginning",
-        "when": listed_times,
-        **more,
+        label: _length(_total(times)),
+        "times": f"{entered}, and it was so from the beginning"
+        if was_before
+        else entered,
+        "when": [_span(span, now) for span in told],
+        **({"earlier times": len(times) - len(told)} if times != told else {}),
         **_earlier(before),
         **since,
     }
@@ -672,46 +645,42 @@ def _answer(
 ) -> JsonObject:
     """Return the whole answer."""
     period, now = question.period, question.now
-    time: JsonObject = (
-        {"time": f"{_time(period.begin, now)} to {_time(period.end, now)}"}
-        if period
-        else {}
-    )
-    never = [one for one in answers if one.get(question.word.lower()) == _NEVER]
-    rest = (
-        [one for one in answers if one not in never]
-        if len(answers) > 1
-        else list(answers)
-    )
-    notes = (
-        [f"Not {question.word.lower()}: {_names([str(one['name']) for one in never])}."]
-        if len(answers) > 1 and never
-        else []
-    )
+    word = question.word.lower()
+    rest, notes = [*answers], list[str]()
+    never = [one for one in answers if one.get(word) == _NEVER]
+    if never and len(answers) > 1:
+        rest = [one for one in answers if one not in never]
+        notes.append(f"Not {word}: {_names_in(never)}.")
     if len(rest) > _MOST_TOLD:
-        notes.append(
-            f"And {_names([str(one['name']) for one in rest[_MOST_TOLD:]])}: ask about them by name."
-        )
+        notes.append(f"And {_names_in(rest[_MOST_TOLD:])}: ask about them by name.")
     if left_out:
         notes.append(f"Left out, since it would take too long: {_names(left_out)}.")
-    if (
-        period
-        and period.begin < question.kept_since
-        and any({"used", "lowest"}.isdisjoint(one) for one in answers)
-    ):
+    if question.is_older_than_states and _tells_states(answers):
         notes.append(
             f"States are kept for {days_kept(question.hass)} days, so what was before that is not known. Say so."
         )
     if len(rest) > _MOST_IN_FULL:
-        rest = [
-            {key: value for key, value in one.items() if key not in _DETAILS}
-            for one in rest
-        ]
-    return {
-        **time,
-        "found": [*rest[:_MOST_TOLD]],
-        **({"note": " ".join(notes)} if notes else {}),
-    }
+        rest = [_without_details(one) for one in rest]
+    answer: JsonObject = {}
+    if period:
+        answer["time"] = f"{_time(period.begin, now)} to {_time(period.end, now)}"
+    answer["found"] = [*rest[:_MOST_TOLD]]
+    if notes:
+        answer["note"] = " ".join(notes)
+    return answer
+
+
+def _without_details(answer: JsonObject) -> JsonObject:
+    return {key: value for key, value in answer.items() if key not in _DETAILS}
+
+
+def _tells_states(answers: Sequence[JsonObject]) -> bool:
+    """Return whether an answer is from states, which are not kept as long as statistics."""
+    return any({"used", "lowest"}.isdisjoint(one) for one in answers)
+
+
+def _names_in(answers: Sequence[JsonObject]) -> str:
+    return _names([str(one["name"]) for one in answers])
 
 
 def _names(names: Sequence[str]) -> str:
@@ -740,11 +709,13 @@ def _time(when: datetime, now: datetime) -> str:
 
 
 def _span(span: Span, now: datetime) -> str:
-    begin, end = _time(span.begin, now), _time(span.end, now)
+    begin = _time(span.begin, now)
+    end = _time(span.end, now)
     is_same_day = (
         dt_util.as_local(span.begin).date() == dt_util.as_local(span.end).date()
     )
-    end = f"{dt_util.as_local(span.end):%H:%M}" if is_same_day else end
+    if is_same_day:
+        end = f"{dt_util.as_local(span.end):%H:%M}"
     return f"{begin} to {'now' if span.end >= now else end}"
 
 
@@ -812,16 +783,12 @@ class _Telling:
             if not lasts:
                 return ""
             last, state = max(lasts, key=lambda one: one[0].is_all)
-            key, since = (
-                "always" if last.is_all else "never_since",
-                self._time(last.known_since),
-            )
+            key = "always" if last.is_all else "never_since"
+            since = self._time(last.known_since)
             return await self._async_told(key, state, last.values, time=since)
         span, state = max(begun, key=lambda one: one[0].begin)
-        key, time = (
-            "since" if span.end >= self.question.now else "last",
-            self._time(span.begin),
-        )
+        key = "since" if span.end >= self.question.now else "last"
+        time = self._time(span.begin)
         answer = await self._async_told(
             key, state, {span.value}, time=time, duration=self._length(span.length)
         )
@@ -831,78 +798,65 @@ class _Telling:
     async def async_lengths(self, period: Period, *, is_whether: bool) -> str:
         """Return for how long each entity was so; if the question was whether one was, only of those that were."""
         found = await _async_each(self.states, partial(self._async_length_of, period))
-        lengths = [
-            (one.name, *length)
-            for one in self.states
-            if (length := found.get(one.entity_id))
-        ]
-        if not (known := [one for one in lengths if one[2] < period.end]):
+        lengths = [*filter(None, found.values())]
+        known = [one for one in lengths if one.known_since < period.end]
+        if not known:
             return ""
-        times = [
-            f"{name} {self._length(length)}" for name, length, *_ in known if length
-        ]
-        never = [name for name, length, *_ in known if not length]
+        answer = self._lengths_told(known, period, is_whether=is_whether)
         gaps = [
-            f"{name} {self._length(gap)}"
-            for name, *_, gap in lengths
-            if gap >= _RESOLUTION
+            f"{one.name} {self._length(one.gap)}"
+            for one in lengths
+            if one.gap >= _RESOLUTION
         ]
-        # Those of a night are told: for some people, it begins earlier.
-        hours = (
-            f" ({period.begin:%H:%M}-{period.end:%H:%M})" if period.begin.hour else ""
-        )
-        if is_whether:
-            answer = self._sentence(
-                "yes" if times else "no", entities=f"{_names(times or never)}{hours}"
-            )
-        else:
-            answer = f"{_names([*times, *(f'{name} {self.sentences["past_never"]}' for name in never)])}{hours}."
         left_out = [one.name for one in self.states if one.entity_id not in found]
-        rest = self._sentence("left_out", entities=_names(left_out)) if left_out else ""
-        gap = self._sentence("gap", entities=_names(gaps)) if gaps else ""
-        since = max(begin for _, _, begin, _ in known)
-        is_known = since - period.begin < _RESOLUTION
-        known_since = (
-            "" if is_known else self._sentence("known_since", time=self._time(since))
-        )
-        return " ".join(filter(None, (answer, known_since, gap, rest)))
+        since = max(one.known_since for one in known)
+        if since - period.begin >= _RESOLUTION:
+            answer += f" {self._sentence('known_since', time=self._time(since))}"
+        for key, names in (("gap", gaps), ("left_out", left_out)):
+            if names:
+                answer += f" {self._sentence(key, entities=_names(names))}"
+        return answer
+
+    def _lengths_told(
+        self, known: Sequence[_Length], period: Period, *, is_whether: bool
+    ) -> str:
+        """Return for how long each entity was so, or which one was, if any."""
+        times = [
+            f"{one.name} {self._length(one.length)}" for one in known if one.length
+        ]
+        never = [one.name for one in known if not one.length]
+        # Those of a night are told: for some people, it begins earlier.
+        begin = f"{period.begin:%H:%M}"
+        end = f"{period.end:%H:%M}"
+        hours = f" ({begin}-{end})" if period.begin.hour else ""
+        if is_whether:
+            key = "yes" if times else "no"
+            return self._sentence(key, entities=f"{_names(times or never)}{hours}")
+        not_once = (f"{name} {self.sentences['past_never']}" for name in never)
+        return f"{_names([*times, *not_once])}{hours}."
 
     async def _async_last_of(self, state: State) -> _Last:
-        return await _async_find_last(
-            self.question, state, await self._async_words(state)
-        )
+        words = await _async_words(self.question, state)
+        return await _async_find_last(self.question, state, words)
 
-    async def _async_length_of(
-        self, period: Period, state: State
-    ) -> tuple[timedelta, datetime, timedelta] | None:
-        """Return for how long an entity was so, since when that is known, and for how long it is not known after that.
-
-        If it is not known at all, that is since the end. Return None for one that is
-        never so.
-        """
-        found = _clipped(
-            await _async_spans(self.question, state, period.begin, period.end), period
-        )
-        values = (await self._async_words(state)).meant(
-            self.question.word, {span.value for span in found}
-        )
+    async def _async_length_of(self, period: Period, state: State) -> _Length | None:
+        """Return for how long an entity was so; None for one that is never so."""
+        spans_in = await _async_spans(self.question, state, period)
+        found = _clipped(spans_in, period)
+        words = await _async_words(self.question, state)
+        values = words.meant(self.question.word, {span.value for span in found})
+        if not values:
+            return None
         begin = found[0].begin if found else period.end
-        return (
-            (_total(changes_to(found, values)), begin, _gap(found, period))
-            if values
-            else None
-        )
-
-    async def _async_words(self, state: State) -> StateWords:
-        return await async_state_words(
-            self.question.hass, state.entity_id, self.question.language
-        )
+        total = _total(changes_to(found, values))
+        return _Length(state.name, total, begin, _gap(found, period))
 
     async def _async_told(
         self, key: str, state: State, values: Collection[str], **rest: str | int
     ) -> str:
-        name = (await self._async_words(state)).spoken(min(values))
-        return self._sentence(key, name=state.name, state=name, **rest)
+        words = await _async_words(self.question, state)
+        named = words.spoken(min(values))
+        return self._sentence(key, name=state.name, state=named, **rest)
 
     def _sentence(self, key: str, **parts: str | int) -> str:
         return self.sentences[f"spoken_past_{key}"].format_map(parts)
