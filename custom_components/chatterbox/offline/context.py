@@ -34,11 +34,9 @@ class _Thread:
 def unclear_sentence(hass: HomeAssistant, conversation_id: str) -> str:
     """Return the sentence that the next one may make clear; empty if there is none, or another request came between."""
     thread = _threads(hass).get(conversation_id, _Thread())
-    return (
-        thread.unclear
-        if _messages(hass, conversation_id) <= thread.asked_at + 1
-        else ""
-    )
+    if _messages(hass, conversation_id) <= thread.asked_at + 1:
+        return thread.unclear
+    return ""
 
 
 def async_note_unclear(

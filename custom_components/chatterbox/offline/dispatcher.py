@@ -153,11 +153,8 @@ class OfflineDispatcher:
             return await self.past.async_effects({**question.arguments})
         query, is_guess = await self._async_query(sentence)
         effects = await async_sentence_effects(self.hass, query, self.conversation_id)
-        effects = (
-            replace(effects, is_guessed=True)
-            if is_guess and effects != NOTHING
-            else effects
-        )
+        if is_guess and effects != NOTHING:
+            effects = replace(effects, is_guessed=True)
         return NOTHING if effects.is_guessed and not self.can_ask else effects
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
@@ -192,10 +189,8 @@ class OfflineDispatcher:
         self, sentence: str, query: conversation.ConversationInput
     ) -> intent.IntentResponse:
         """Have the built-in agent act on a sentence, or tell why it does not."""
-        effects, found = (
-            await async_own_effects(self.hass, query),
-            await async_recognized(self.hass, query),
-        )
+        effects = await async_own_effects(self.hass, query)
+        found = await async_recognized(self.hass, query)
         if effects is not None and effects.is_guessed and not self.can_ask:
             response = await self._not_understood(query)
         elif self.past and (question := await self._async_past(sentence)):
@@ -263,7 +258,6 @@ class OfflineDispatcher:
         elif not response.error_code and response.success_results:
             await async_check_response(self.hass, response, self.context, began)
         await async_add_reasons(self.hass, self.language, response, failures)
-        native = llm.ToolResult(llm.IntentResponseDict(response))
         composer = TranslatedComposer(
             await async_get_sentences(self.hass, self.language), ()
         )
@@ -273,30 +267,31 @@ class OfflineDispatcher:
             else ""
         )
         unconfirmed = composer.unconfirmed(response.success_results)
-        if undone and (response.error_code or did_nothing(native)):
+        if undone and (response.error_code or did_nothing(response)):
             response.async_set_error(
                 intent.IntentResponseErrorCode.FAILED_TO_HANDLE, undone
             )
         elif undone or unconfirmed:
-            speech = intent_speech(native) if confirmed_targets(response) else ""
+            speech = intent_speech(response) if confirmed_targets(response) else ""
             response.async_set_speech(
                 "\n".join(filter(None, (speech, unconfirmed, undone)))
             )
+        self._tell_unknown(response, composer)
+
+    def _tell_unknown(
+        self, response: intent.IntentResponse, composer: TranslatedComposer
+    ) -> None:
+        """Say of what no state is known that was asked for, in place of "No"."""
         names: dict[str, list[str]] = {STATE_UNAVAILABLE: [], STATE_UNKNOWN: []}
         for one in response.unmatched_states:
-            names.setdefault(one.state, []).append(
-                assist_name(self.hass, one.entity_id, one.name)
-            )
-        unreachable, unknown, *others = names.values()
-        if (unreachable or unknown) and not (
-            others or response.matched_states
-        ):  # not "No": nobody knows
-            speech = " ".join(
-                filter(
-                    None, (composer.unreachable(unreachable), composer.unknown(unknown))
-                )
-            )
-            response.async_set_speech(speech)
+            if one.state not in names:
+                return
+            name = assist_name(self.hass, one.entity_id, one.name)
+            names[one.state].append(name)
+        if response.unmatched_states and not response.matched_states:
+            unreachable, unknown = names.values()
+            told = (composer.unreachable(unreachable), composer.unknown(unknown))
+            response.async_set_speech(" ".join(filter(None, told)))
 
     async def _add_help(self, response: intent.IntentResponse) -> None:
         """Put what is missing in the place of "I couldn't understand that", or add what would be understood, once.
@@ -304,7 +299,7 @@ class OfflineDispatcher:
         No satellite says the latter.
         """
         texts = await async_texts(self.hass, self.language)
-        speech = intent_speech(llm.ToolResult(llm.IntentResponseDict(response)))
+        speech = intent_speech(response)
         if texts is None or speech != texts.error_responses.get(ErrorKey.NO_INTENT):
             return
         if self.has_model:
@@ -328,7 +323,8 @@ class OfflineDispatcher:
         Without a model, a sentence that was said and is not understood may have been
         misheard. Typed text stays.
         """
-        hass, query = self.hass, self._as_input(readable_sentence(self.hass, sentence))
+        hass = self.hass
+        query = self._as_input(readable_sentence(self.hass, sentence))
         if unclear := unclear_sentence(hass, self.conversation_id):
             text = (
                 unclear.replace(GAP, query.text)
@@ -421,10 +417,8 @@ class OfflineDispatcher:
         return None if is_present else question
 
     def _as_input(self, text: str) -> conversation.ConversationInput:
-        agent, place = (
-            conversation.HOME_ASSISTANT_AGENT,
-            (self.device_id, self.satellite_id),
-        )
+        agent = conversation.HOME_ASSISTANT_AGENT
+        place = (self.device_id, self.satellite_id)
         return conversation.ConversationInput(
             text, self.context, None, *place, self.language, agent
         )
@@ -434,10 +428,8 @@ class OfflineDispatcher:
 
         It takes any word for a zone, as in "who is at the door?": nobody is in it.
         """
-        place, of_persons = (
-            found.entities.get("state"),
-            slots_of(found).get("domain") == PERSON,
-        )
+        place = found.entities.get("state")
+        of_persons = slots_of(found).get("domain") == PERSON
         zones = {
             STATE_HOME,
             *(compared(zone.name) for zone in self.hass.states.async_all("zone")),
@@ -495,10 +487,7 @@ class OfflineDispatcher:
         for one in done:
             merged.success_results += one.success_results
             merged.failed_results += one.failed_results
-        speech = [
-            intent_speech(llm.ToolResult(llm.IntentResponseDict(one)))
-            for one in (*done, *undone)
-        ]
+        speech = map(intent_speech, (*done, *undone))
         merged.async_set_speech(in_sentences([*dict.fromkeys(filter(None, speech))]))
         return merged
 

@@ -73,10 +73,8 @@ async def async_mismatch(
     hass: HomeAssistant, user_input: ConversationInput, area: AreaEntry | None
 ) -> str:
     """Return why a command fits nothing, in the words of the built-in agent; empty if it fits, or is not understood."""
-    found, texts = (
-        await async_recognized(hass, user_input),
-        await async_texts(hass, user_input.language),
-    )
+    found = await async_recognized(hass, user_input)
+    texts = await async_texts(hass, user_input.language)
     preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
     missed = (
         missed_by_intent(hass, found.intent.name, slots_of(found), DOMAIN, preferences)
@@ -98,42 +96,38 @@ def sensed_question(
     The built-in agent looks at covers and thermostats alone: with an open window and no
     motorized one, "No" was heard.
     """
-    slots, state = slots_of(found), found.entities.get("state")
-    if (
-        found.intent.name == intent.INTENT_GET_TEMPERATURE
-        and {"area", "floor"} & slots.keys()
-    ):
-        sensing = matching_states(
-            hass,
-            selection(slots | {"device_class": "temperature"}, DOMAIN, {SENSOR_DOMAIN}),
-        )
-        has_climate = matching_states(hass, selection(slots, DOMAIN, {CLIMATE_DOMAIN}))
-        ids = frozenset(one.entity_id for one in sensing)
-        return StateQuestion(ids, "one") if ids and not has_climate else None
-    of_covers = slots.get(
-        "device_class"
-    )  # in French, a list: one word means blinds and shades
-    sensed = (
-        _SENSED.get(of_covers)
-        if isinstance(of_covers, str) and "name" not in slots
-        else None
-    )
-    if (
-        found.intent.name != intent.INTENT_GET_STATE
-        or slots.get("domain") != COVER_DOMAIN
-        or not (sensed and state)
-    ):
+    slots = slots_of(found)
+    state = found.entities.get("state")
+    is_of_place = not slots.keys().isdisjoint(("area", "floor"))
+    if found.intent.name == intent.INTENT_GET_TEMPERATURE and is_of_place:
+        return _temperature_question(hass, slots)
+    is_of_covers = slots.get("domain") == COVER_DOMAIN and "name" not in slots
+    if found.intent.name != intent.INTENT_GET_STATE or not (is_of_covers and state):
+        return None
+    # In French, it is a list: one word means blinds and shades.
+    device_class = slots.get("device_class")
+    sensed = _SENSED.get(device_class) if isinstance(device_class, str) else None
+    if sensed is None:
         return None
     sensors = slots | {"domain": BINARY_SENSOR_DOMAIN, "device_class": sensed}
     covers, contacts = (
         matching_states(hass, selection(one, DOMAIN, None)) for one in (slots, sensors)
     )
+    if not contacts:
+        return None
     ids = frozenset(one.entity_id for one in (*covers, *contacts))
-    return (
-        StateQuestion(ids, found.response or "", str(state.value), state.text)
-        if contacts
-        else None
-    )
+    return StateQuestion(ids, found.response or "", str(state.value), state.text)
+
+
+def _temperature_question(
+    hass: HomeAssistant, slots: dict[str, JsonValue]
+) -> StateQuestion | None:
+    """Return a question about the sensors of a place without a thermostat."""
+    sensors = slots | {"device_class": "temperature"}
+    sensing = matching_states(hass, selection(sensors, DOMAIN, {SENSOR_DOMAIN}))
+    has_climate = matching_states(hass, selection(slots, DOMAIN, {CLIMATE_DOMAIN}))
+    ids = frozenset(one.entity_id for one in sensing)
+    return StateQuestion(ids, "one") if ids and not has_climate else None
 
 
 async def async_tell_temperatures(
@@ -232,19 +226,16 @@ def _failed(
     error: intent.IntentError,
 ) -> intent.IntentResponse:
     """Return the response to an intent that was not handled."""
-    response, code = (
-        intent.IntentResponse(language),
-        intent.IntentResponseErrorCode.UNKNOWN,
-    )
+    response = intent.IntentResponse(language)
+    code = intent.IntentResponseErrorCode.UNKNOWN
     key: str | None = None
     values: Mapping[str, object] = {}
     if isinstance(error, intent.MatchFailedError):
-        code, (key, values) = (
-            intent.IntentResponseErrorCode.NO_VALID_TARGETS,
-            mismatch_words(hass, error),
-        )
+        code = intent.IntentResponseErrorCode.NO_VALID_TARGETS
+        (key, values) = mismatch_words(hass, error)
     elif isinstance(error, intent.IntentHandleError):
-        code, key = intent.IntentResponseErrorCode.FAILED_TO_HANDLE, error.response_key
+        code = intent.IntentResponseErrorCode.FAILED_TO_HANDLE
+        key = error.response_key
     text = Template(texts.get(key or ErrorKey.HANDLE_ERROR, ""), hass)
     response.async_set_error(code, str(text.async_render(values, parse_result=False)))
     return response
@@ -293,10 +284,8 @@ def _is_shared(
     ):
         return False
     constraints = selection(slots, DOMAIN, handler.required_domains)
-    constraints.features, constraints.states = (
-        handler.required_features,
-        handler.required_states,
-    )
+    constraints.features = handler.required_features
+    constraints.states = handler.required_states
     preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
     found = intent.async_match_targets(hass, constraints, preferences)
     return found.no_match_reason is intent.MatchFailedReason.DUPLICATE_NAME
@@ -313,10 +302,8 @@ def state_sentence(
         [TemplateState(hass, state) for state in states]
         for states in (response.matched_states, response.unmatched_states)
     )
-    state, query = (
-        next(iter((*matched, *unmatched)), None),
-        {"matched": matched, "unmatched": unmatched},
-    )
+    state = next(iter((*matched, *unmatched)), None)
+    query = {"matched": matched, "unmatched": unmatched}
     sentence = Template(answer, hass).async_render(
         {"slots": slots, "state": state, "query": query}, parse_result=False
     )

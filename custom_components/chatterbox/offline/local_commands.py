@@ -45,7 +45,7 @@ from ..effects.recognition import RecognizedRequest, async_recognize
 from ..home.request import QUESTION_ENDS
 from ..records.turn_record import found_nothing
 from ..settings.agent import AgentSettings, LocalCommands
-from ..speech.text import REPORTS, Statement, answer_content, asks_back
+from ..speech.text import REPORTS, AnswerContent, Statement, answer_content, asks_back
 from .provider import (
     PROCESS_SENTENCE,
     answer_items,
@@ -137,55 +137,38 @@ class LocalRequests:
         if not self.is_new or not words:
             return None
         user_input = replace(self.user_input, text=words)
-        found, offered = (
-            await async_recognize(self.hass, user_input),
-            {tool.name for tool in tools},
-        )
+        found = await async_recognize(self.hass, user_input)
+        offered = {tool.name for tool in tools}
         for name, recognize in recognizers(self.hass).items():
-            found = (
-                await recognize(self.hass, user_input, self.history, found)
-                if name in offered
-                else found
-            )
-        if (
-            found is None
-            and self.has_model
-            and self.settings.local_commands is LocalCommands.FIRST
-        ):
+            if name in offered:
+                found = await recognize(self.hass, user_input, self.history, found)
+        reads = self.settings.local_commands is LocalCommands.FIRST
+        if found is None and self.has_model and reads:
             found = await async_recognize_read(self.hass, user_input)
-        is_left = not self.has_model and (
-            found is None or not (found.call or found.answer)
-        )
-        if (
-            found is None
-            or is_left
-            or (self.has_model and found.is_last_resort)
-            or (
-                self.has_model
-                and _follows_up(
-                    found, self.history, self.user_input.language, changing_tools(tools)
-                )
-            )
-        ):
+        if found is None:
             return None
-        return found
+        if not self.has_model:  # its provider handles the others
+            return found if found.call or found.answer else None
+        language = self.user_input.language
+        changing = changing_tools(tools)
+        is_for_model = found.is_last_resort or _follows_up(
+            found, self.history, language, changing
+        )
+        return None if is_for_model else found
 
     async def async_hint_for(
         self, words: str, tools: Iterable[ToolDefinition]
     ) -> tuple[str, bool]:
         """Return what a model is told once if it only talks; empty for words that may answer some of its own."""
-        last = self.history[-1] if self.history else None
-        is_asked = isinstance(last, AssistantMessage) and asks_back(
-            last.text, self.user_input.language
-        )
-        is_plain = (
-            self.has_model
-            and self.is_new
-            and words
-            and changing_tools(tools)
-            and not is_asked
-        )
-        return await self.check.async_hint() if is_plain and self.check else ("", False)
+        if not (self.has_model and self.is_new and words and changing_tools(tools)):
+            return "", False
+        match self.history[-1:]:
+            case (AssistantMessage(text=last),) if asks_back(
+                last, self.user_input.language
+            ):
+                return "", False
+            case _:
+                return await self.check.async_hint() if self.check else ("", False)
 
     def may_propose(self, tools: Iterable[ToolDefinition]) -> bool:
         """Return whether words are a request, and not for a model that has just spoken without doing anything."""
@@ -207,6 +190,14 @@ class LocalRequests:
             else None
         )
         return found, bool(reading.unknown)
+
+    async def async_is_known(self, words: str) -> bool:
+        """Return whether it is known on what Home Assistant would act for a sentence."""
+        user_input = replace(self.user_input, text=words)
+        effects = await async_sentence_effects(
+            self.hass, user_input, user_input.conversation_id or ""
+        )
+        return bool(actions_of(effects))
 
     def goes_first(self, request: RecognizedRequest) -> bool:
         """Return whether a request does not go to the model."""
@@ -259,40 +250,39 @@ class LocalCommandsProvider(LeavableProvider):
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
         words, results = since_last_user_message(request.transcript)
-        may_call, own = (
-            request.tool_choice is ToolChoiceMode.AUTO,
-            self._own_of(request.transcript, results),
-        )
-        is_ours = bool(own) and (
-            self._undone is not None
-            or (not self._has_asked_model and len(own) == len(results))
-        )
-        if without_model := await self._async_without_model(
+        may_call = request.tool_choice is ToolChoiceMode.AUTO
+        own = self._own_of(request.transcript, results)
+        is_ours = self._is_turn_ours(own, results)
+        without_model = await self._async_without_model(
             request, words, results, own if is_ours else ()
-        ):
+        )
+        if without_model:
             for event in without_model:
                 yield event
             return
+        # A sentence in vain is as if it had not been tried, for all providers.
         if is_ours and len(own) == 1 and found_nothing(own[0]):
-            request = without_sentences(
-                request
-            )  # for all providers, as if it had not been tried
-        check, self._has_acted = self.requests.check, not _is_undone(request, results)
-        is_open = (
-            may_call
-            and not own
-            and not (self._has_acted and not (check and check.is_about_all))
-        )
-        self._is_first, self._has_asked_model = (
-            may_call and not results and not self._has_asked_model,
-            True,
-        )
+            request = without_sentences(request)
+        check = self.requests.check
+        is_about_all = check is not None and check.is_about_all
+        changing = changing_tools(request.tools)
+        self._has_acted = _has_acted(request.transcript, changing)
+        self._is_first = may_call and not results and not self._has_asked_model
+        self._has_asked_model = True
         events = self.model.stream(request)
-        async with aclosing(
-            self._with_take_over(events, request) if is_open else events
-        ) as events:
+        if may_call and not own and (is_about_all or not self._has_acted):
+            events = self._with_take_over(events, request)
+        async with aclosing(events):
             async for event in events:
                 yield event
+
+    def _is_turn_ours(
+        self, own: Sequence[ToolResult], results: Sequence[ToolResult]
+    ) -> bool:
+        """Return whether no call of the model ran, or its words have given way to calls of ours."""
+        if self._undone is not None:
+            return bool(own)
+        return bool(own) and not self._has_asked_model and len(own) == len(results)
 
     async def _async_without_model(
         self,
@@ -302,29 +292,24 @@ class LocalCommandsProvider(LeavableProvider):
         own: Sequence[ToolResult],
     ) -> Sequence[ProviderEvent]:
         """Return the events of an inference that needs no model; none if it is asked."""
-        requests, check, may_call = (
-            self.requests,
-            self.requests.check,
-            request.tool_choice is ToolChoiceMode.AUTO,
-        )
+        requests = self.requests
+        check = self.requests.check
+        may_call = request.tool_choice is ToolChoiceMode.AUTO
         if not results and may_call and requests.acts:
-            self._recognized = found = await requests.async_recognize(
-                words, request.tools
-            )
-            if found and found.answer:
-                return TextDelta(found.answer), CompletionResult(
-                    FinishReason.STOP, provider_items=answer_items(found)
-                )
-            return (
-                [*_calling([self._call(words)])]
-                if found and requests.goes_first(found)
-                else ()
-            )
-        if own and (speech := self._ending(own)) is not None:
-            is_by_model = self._undone is not None and speech == self._undone
-            end = CompletionResult(
-                FinishReason.STOP, provider_items=() if is_by_model else (NO_MODEL,)
-            )
+            found = await requests.async_recognize(words, request.tools)
+            self._recognized = found
+            if found is None:
+                return ()
+            if found.answer:
+                items = answer_items(found)
+                end = CompletionResult(FinishReason.STOP, provider_items=items)
+                return TextDelta(found.answer), end
+            first = requests.goes_first(found)
+            return [*_calling([self._call(words)])] if first else ()
+        speech = self._ending(own) if own else None
+        if speech is not None:
+            items = () if speech == self._undone else (NO_MODEL,)
+            end = CompletionResult(FinishReason.STOP, provider_items=items)
             return (TextDelta(speech), end) if speech else (end,)
         if may_call and not own and check and check.proposes:
             return [*_calling(await self._async_proposed(check))]
@@ -367,37 +352,35 @@ class LocalCommandsProvider(LeavableProvider):
         self, words: str, request: CompletionRequest
     ) -> bool:
         """Return whether the words are a command that something fits, as far as it was left undone."""
-        requests, check = self.requests, self.requests.check
+        requests = self.requests
+        check = self.requests.check
         _, results = since_last_user_message(request.transcript)
         self._may_propose = check is not None and bool(
             results or requests.may_propose(request.tools)
         )
-        if (
-            self._recognized is None
-            and self._may_propose
-            and check
-            and check.may_be_command
-        ):
-            found = (
-                None
-                if requests.acts
-                else await requests.async_recognize(words, request.tools)
-            )
-            command, is_unknown = (
-                (found, False) if found else await requests.async_read(words)
-            )
-            self._recognized, self._may_propose = command, not is_unknown
-        if (
-            self._is_first
-            and self._hint is None
-            and (self._recognized is None or not requests.acts)
-        ):
+        if self._recognized is None and self._may_propose:
+            await self._async_recognize_undone(words, request)
+        is_left = self._recognized is None or not requests.acts
+        if self._is_first and self._hint is None and is_left:
             self._hint, self._hints_at_reports = await requests.async_hint_for(
                 words, request.tools
             )
         if self._is_command or self._hint:
             return True
         return bool(self._may_propose and check and await check.async_propose())
+
+    async def _async_recognize_undone(
+        self, words: str, request: CompletionRequest
+    ) -> None:
+        """Recognize the command that the words may be, although Home Assistant does not act, or has not found it."""
+        check = self.requests.check
+        if check is None or not check.may_be_command:
+            return
+        if not self.requests.acts:
+            self._recognized = await self.requests.async_recognize(words, request.tools)
+        if self._recognized is None:
+            self._recognized, is_unknown = await self.requests.async_read(words)
+            self._may_propose = not is_unknown
 
     @property
     def _is_command(self) -> bool:
@@ -418,7 +401,9 @@ class LocalCommandsProvider(LeavableProvider):
         The `first` answer, which has given way to this one, counts if this one is empty
         or breaks off.
         """
-        answer, is_heard, usage = first, False, first.end.usage if first else Usage()
+        answer = first
+        is_heard = False
+        usage = first.end.usage if first else Usage()
         try:
             async with aclosing(
                 self._held(events, request, may_give_way=bool(first) or None)
@@ -526,7 +511,8 @@ class LocalCommandsProvider(LeavableProvider):
     ) -> Sequence[ToolCall]:
         """Return the calls that do what the words want; none where the answer of the model stands."""
         words, _ = since_last_user_message(request.transcript)
-        requests, check = self.requests, self.requests.check
+        requests = self.requests
+        check = self.requests.check
         reason = _without_questions(answer) if kind is _Kind.TELLS else ""
         if kind is _Kind.STANDS:
             return ()
@@ -540,11 +526,7 @@ class LocalCommandsProvider(LeavableProvider):
             return (call,)
         if check is None or not check.can_ask or call.name != PROCESS_SENTENCE.name:
             return ()
-        user_input = replace(requests.user_input, text=words)
-        effects = await async_sentence_effects(
-            requests.hass, user_input, user_input.conversation_id or ""
-        )
-        if not actions_of(effects):
+        if not await requests.async_is_known(words):
             return ()  # a question would not say what it is about
         check.ask_about(call, reason, always=kind is _Kind.TELLS or not requests.acts)
         return (call,)
@@ -559,36 +541,38 @@ class LocalCommandsProvider(LeavableProvider):
         return calls
 
     def _kind(self, answer: str, words: str, results: Sequence[ToolResult]) -> _Kind:
-        """Return what an answer is to a command.
-
-        After a look at the home, only the report of an action is certain to be no
-        reason; "The light is on" may be one.
-        """
+        """Return what an answer is to a command."""
         if self.requests.is_refused():
             return _Kind.STANDS
-        has_failed, has_looked = (
-            any(result.is_error for result in results),
-            bool(results),
-        )
+        has_failed = any(result.is_error for result in results)
         if not answer.strip():
-            return _Kind.PLAIN if has_failed or not has_looked else _Kind.STANDS
-        language = self.requests.user_input.language
-        asks = answer_content(answer, words, language).asks
-        content = answer_content(_without_questions(answer), words, language)
-        statements, asks = frozenset(content.statements), asks or content.has_conditions
+            return _Kind.PLAIN if has_failed or not results else _Kind.STANDS
+        content = self._content(_without_questions(answer), words)
+        asks = content.has_conditions or self._content(answer, words).asks
+        statements = frozenset(content.statements)
         if Statement.ANNOUNCEMENT in statements:
             return _Kind.STANDS
-        if has_failed and not (asks or content.has_reservations):
-            return _Kind.PLAIN
-        plain = (
-            REPORTS if self._hints_at_reports or self._has_acted else _GIVES_NO_REASON
-        )
-        plain = (
-            frozenset({Statement.DONE}) if has_looked and not self._has_acted else plain
-        )
-        if not content.has_reservations and statements <= plain:
-            return _Kind.ASKS if asks else _Kind.PLAIN
-        return _Kind.STANDS if has_looked and not asks else _Kind.TELLS
+        if not content.has_reservations:
+            if has_failed and not asks:
+                return _Kind.PLAIN
+            if statements <= self._giving_no_reason(results):
+                return _Kind.ASKS if asks else _Kind.PLAIN
+        return _Kind.STANDS if results and not asks else _Kind.TELLS
+
+    def _content(self, answer: str, words: str) -> AnswerContent:
+        return answer_content(answer, words, self.requests.user_input.language)
+
+    def _giving_no_reason(self, results: Sequence[ToolResult]) -> frozenset[Statement]:
+        """Return the statements that give no reason why nothing was done.
+
+        After a look at the home, only the report of an action is certain to be none;
+        "The light is on" may be one.
+        """
+        if self._has_acted:
+            return REPORTS
+        if results:
+            return frozenset({Statement.DONE})
+        return REPORTS if self._hints_at_reports else _GIVES_NO_REASON
 
 
 def _without_questions(text: str) -> str:
@@ -622,15 +606,6 @@ def _is_own(transcript: Transcript) -> bool:
     return last is not None and NO_MODEL in last.provider_items
 
 
-def _is_undone(request: CompletionRequest, results: Iterable[ToolResult]) -> bool:
-    """Return whether nothing has been done yet."""
-    changing = changing_tools(request.tools)
-    return not any(
-        result.name in changing and not (result.is_error or result.synthetic)
-        for result in results
-    )
-
-
 def _follows_up(
     request: RecognizedRequest,
     history: Transcript,
@@ -642,32 +617,29 @@ def _follows_up(
     It only talked, and may have asked for words in any way, or it asked a question, or
     the words name no target.
     """
-    if (last := _last_words(history)) is None:
+    last = _last_words(history)
+    if last is None:
         return False
-    return (
-        not _has_acted(history, changing)
-        or request.is_elliptic
-        or asks_back(last.text, language)
-    )
+    if request.is_elliptic or not _has_acted(history, changing):
+        return True
+    return asks_back(last.text, language)
 
 
 def _last_words(history: Transcript) -> AssistantMessage | None:
     """Return the last message if a model wrote it."""
     _, results = since_last_user_message(history)
-    last = history[-1] if history else None
-    is_ours = any(result.name == PROCESS_SENTENCE.name for result in results)
-    return (
-        last
-        if isinstance(last, AssistantMessage)
-        and not is_ours
-        and NO_MODEL not in last.provider_items
-        else None
-    )
+    if any(result.name == PROCESS_SENTENCE.name for result in results):
+        return None
+    match history[-1:]:
+        case (AssistantMessage() as last,) if NO_MODEL not in last.provider_items:
+            return last
+        case _:
+            return None
 
 
-def _has_acted(history: Transcript, changing: Container[str]) -> bool:
+def _has_acted(transcript: Transcript, changing: Container[str]) -> bool:
     """Return whether something was changed in the last turn."""
-    _, results = since_last_user_message(history)
+    _, results = since_last_user_message(transcript)
     return any(
         result.name in changing and not (result.is_error or result.synthetic)
         for result in results

@@ -35,6 +35,7 @@ from ..effects.effect import (
 from ..effects.reading import async_is_explained
 from ..effects.recognition import async_recognize
 from ..home.entities import Home, async_get_home
+from ..speech.text.phrases import divided
 from ..speech.text.times import times_in
 from .sentence_effects import async_read_sentence, async_sentence_effects
 
@@ -102,7 +103,8 @@ def guesses(home: Home, text: str, language: str) -> Sequence[tuple[str, float]]
 
     No name takes the place of a time: what is meant for later would be done at once.
     """
-    words, found = _WORDS.get(base_language(language)), [*_WORD.finditer(text)]
+    words = _WORDS.get(base_language(language))
+    found = [*_WORD.finditer(text)]
     if words is None or not words.openings or not 1 < len(found) <= _MOST_WORDS:
         return ()
     if is_negated(text, language):
@@ -136,10 +138,8 @@ def guesses(home: Home, text: str, language: str) -> Sequence[tuple[str, float]]
 
 def is_negated(text: str, language: str) -> bool:
     """Return whether words hold one by which nothing is asked for."""
-    words, heard = (
-        _WORDS.get(base_language(language)),
-        {fold(one) for one in _WORD.findall(text)},
-    )
+    words = _WORDS.get(base_language(language))
+    heard = {fold(one) for one in _WORD.findall(text)}
     return words is not None and not heard.isdisjoint(fold(words.negations).split())
 
 
@@ -147,12 +147,12 @@ def _openings(found: Sequence[re.Match[str]], words: _Words) -> Iterator[_Guess]
     """Yield beginnings that sound like the first one or two words, unless these are one."""
     ends = [one.end() for one in found[:2]]
     heard = [fold(found[0].string[found[0].start() : end]) for end in ends]
-    known = [(one, fold(one)) for one in _divided(words.openings)]
+    known = [(one, fold(one)) for one in divided(words.openings)]
     is_opening = any(folded in heard for _, folded in known)
     for end, start in zip(ends, heard, strict=True):
         yield from (
             _Guess(0, end, one, _MISHEARD)
-            for one in _divided(words.misheard.get(start, ""))
+            for one in divided(words.misheard.get(start, ""))
         )
         for one, folded in () if is_opening else known:
             if (likeness := _likeness(start, folded)) >= _ALIKE_OPENING:
@@ -201,19 +201,15 @@ def _likeness_of_names(
 ) -> float:
     """Return how much words sound like a name, without those that both have; 0 if one of them is another name."""
     shared = set(heard) & set(name)
-    rest, own = (
-        [one for one in heard if one not in shared],
-        [one for one in name if one not in shared],
-    )
+    rest = [one for one in heard if one not in shared]
+    own = [one for one in name if one not in shared]
     is_other = (
         len(rest) == len(own)
         and min(map(_likeness, rest, own, strict=True), default=0.0) < _ALIKE_WORD
     )
-    return (
-        0.0
-        if is_other or not known.isdisjoint(rest)
-        else _likeness("".join(rest), "".join(own))
-    )
+    if is_other or not known.isdisjoint(rest):
+        return 0.0
+    return _likeness("".join(rest), "".join(own))
 
 
 def _likeness(one: str, other: str) -> float:
@@ -273,10 +269,6 @@ def _names_of(
     return [(name, own, _bits("".join(own))) for name, own in words.items() if own]
 
 
-def _divided(texts: str) -> list[str]:
-    return [text for text in map(str.strip, texts.split(",")) if text]
-
-
 async def async_meant(hass: HomeAssistant, user_input: ConversationInput) -> str:
     """Return the command that was probably said in place of words that are not understood; empty if there is none.
 
@@ -287,33 +279,35 @@ async def async_meant(hass: HomeAssistant, user_input: ConversationInput) -> str
     is_unknown = bool((await async_read_sentence(hass, user_input, "")).unknown)
     if not is_unknown and await async_is_explained(hass, user_input):
         return ""
-    home, language = async_get_home(hass, conversation.DOMAIN), user_input.language
+    home = async_get_home(hass, conversation.DOMAIN)
+    language = user_input.language
     guessed = await hass.async_add_executor_job(
         lambda: guesses(home, user_input.text, language)
     )
     best, likest = "", 0.0
     meant: Touches | Unresolved = NOTHING
     for text, likeness in guessed:
-        guess = replace(user_input, text=text)
-        found = await async_recognize(hass, guess)
-        is_read = (await async_read_sentence(hass, guess, "")).calls
-        if (found is None or found.is_question) and not is_read:
-            continue
-        effects = await async_sentence_effects(hass, guess, "")
+        effects = await _async_effects_of(hass, replace(user_input, text=text))
         if effects == NOTHING:
             continue
-        if (
-            best
-            and effects != meant
-            and (likeness == likest or _is_opposite(effects, meant, likest - likeness))
+        if not best:
+            best, likest, meant = text, likeness, effects
+        elif effects != meant and (
+            likeness == likest or _is_opposite(effects, meant, likest - likeness)
         ):
             return ""
-        best, likest, meant = (
-            best or text,
-            likest or likeness,
-            meant if best else effects,
-        )
     return best
+
+
+async def _async_effects_of(
+    hass: HomeAssistant, guess: ConversationInput
+) -> Touches | Unresolved:
+    """Return the effects of a guess; none if it is no command."""
+    found = await async_recognize(hass, guess)
+    is_read = (await async_read_sentence(hass, guess, "")).calls
+    if (found is None or found.is_question) and not is_read:
+        return NOTHING
+    return await async_sentence_effects(hass, guess, "")
 
 
 def _is_opposite(

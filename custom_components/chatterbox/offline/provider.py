@@ -78,46 +78,53 @@ class OfflineProvider:
         and no tool may run.
         """
         sentence, results = since_last_user_message(request.transcript)
-        own = {
-            PROCESS_SENTENCE.name,
-            *(tool.name for tool in request.tools if self.recognize),
-        }
-        has_acted = any(
-            result.name in own or is_local_call(result.call_id) for result in results
-        )
+        has_acted = any(self._is_own(result, request.tools) for result in results)
         # A directive asks for an answer from what is known.
         if has_acted or request.tool_choice is ToolChoiceMode.NONE or request.directive:
-            if speech := " ".join(filter(None, map(speech_of, results))):
-                yield TextDelta(" ".join(filter(None, (self.announcement(), speech))))
+            speech = " ".join(filter(None, map(speech_of, results)))
+            if speech:
+                yield self._announced(speech)
             elif results and not has_acted:
                 raise ProviderRejectedRequest(
                     "the offline provider cannot put results of other tools into words"
                 )
             yield CompletionResult(FinishReason.STOP, provider_items=(NO_MODEL,))
             return
-        name = PROCESS_SENTENCE.name
-        if (
-            isinstance(request.tool_choice, NamedTool)
-            and request.tool_choice.name != name
-        ):
-            raise ProviderRejectedRequest(
-                f"the offline provider calls {name}, never {request.tool_choice.name}"
-            )
-        if all(tool.name != name for tool in request.tools):
-            raise ProviderRejectedRequest(
-                f"the offline provider needs the tool {name} to be offered"
-            )
+        _check_may_call(request)
         found = (
             await self.recognize(sentence, request.tools) if self.recognize else None
         )
         if found and found.answer:
-            yield TextDelta(" ".join(filter(None, (self.announcement(), found.answer))))
+            yield self._announced(found.answer)
             yield CompletionResult(
                 FinishReason.STOP, provider_items=answer_items(found)
             )
             return
         yield ToolCallReady((found and found.call) or sentence_call(sentence))
         yield CompletionResult(FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
+
+    def _is_own(self, result: ToolResult, tools: Iterable[ToolDefinition]) -> bool:
+        """Return whether a result is that of a call that this provider may make."""
+        own = [tool.name for tool in tools] if self.recognize else []
+        is_sentence = result.name == PROCESS_SENTENCE.name
+        return is_sentence or result.name in own or is_local_call(result.call_id)
+
+    def _announced(self, speech: str) -> TextDelta:
+        return TextDelta(" ".join(filter(None, (self.announcement(), speech))))
+
+
+def _check_may_call(request: CompletionRequest) -> None:
+    """Raise `ProviderRejectedRequest` if another tool is to be called, or the tool is not offered."""
+    name = PROCESS_SENTENCE.name
+    choice = request.tool_choice
+    if isinstance(choice, NamedTool) and choice.name != name:
+        raise ProviderRejectedRequest(
+            f"the offline provider calls {name}, never {choice.name}"
+        )
+    if all(tool.name != name for tool in request.tools):
+        raise ProviderRejectedRequest(
+            f"the offline provider needs the tool {name} to be offered"
+        )
 
 
 def sentence_call(sentence: str) -> ToolCall:

@@ -91,18 +91,17 @@ async def async_read_sentence(
     """
     if await async_own_effects(hass, user_input) not in (None, NOTHING):
         return NOTHING_READ
-    found, is_theirs = await _async_recognized(hass, user_input), False
+    found = await _async_recognized(hass, user_input)
+    is_theirs = False
     if found is not None and not found.unmatched_entities:
         is_theirs = _is_theirs(hass, found.intent.name, slots_of(found), user_input)
     elif (
         found is not None
     ):  # after a custom sentence, the built-in agent tries no other recognizer
         is_theirs = _is_custom(found)
-    return (
-        NOTHING_READ
-        if is_theirs
-        else await async_read(hass, user_input, *last_request(hass, conversation_id))
-    )
+    if is_theirs:
+        return NOTHING_READ
+    return await async_read(hass, user_input, *last_request(hass, conversation_id))
 
 
 async def async_recognize_read(
@@ -135,10 +134,8 @@ async def async_recognize_read(
         case ReadSentence(answered=WorldQuestion() | StateQuestion()):
             return RecognizedRequest(intent.INTENT_GET_STATE, is_question=True)
         case ReadSentence(calls=[first, *_]):
-            kind, is_question = (
-                REQUEST_KINDS.get(first.intent),
-                is_question_intent(hass, first.intent),
-            )
+            kind = REQUEST_KINDS.get(first.intent)
+            is_question = is_question_intent(hass, first.intent)
             return RecognizedRequest(
                 first.intent, is_question, kind, is_elliptic=reading.is_elliptic
             )
@@ -202,7 +199,8 @@ async def async_with_names(hass: HomeAssistant, user_input: ConversationInput) -
 
     So it can be said in another conversation, and later.
     """
-    text, pronouns = user_input.text, _PRONOUNS.findall(user_input.text)
+    text = user_input.text
+    pronouns = _PRONOUNS.findall(user_input.text)
     effects = (
         await async_sentence_effects(hass, user_input, user_input.conversation_id or "")
         if pronouns
@@ -257,6 +255,6 @@ def _intent_effects(
         return NOTHING  # it is refused
     effects = intent_effects(hass, intent_type, slots, conversation.DOMAIN)
     is_beside = effects == NOTHING and not is_reading_intent(hass, intent_type)
-    return (
-        Touches(beside_entities=True, intents=effects.intents) if is_beside else effects
-    )
+    if is_beside:
+        return Touches(beside_entities=True, intents=effects.intents)
+    return effects
