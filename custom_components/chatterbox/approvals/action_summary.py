@@ -134,10 +134,10 @@ def summarize_calls(hass: HomeAssistant, calls: Iterable[CallReview]) -> ActionS
     requested = set(found.actions)
     for action in sorted(found.besides):
         found.name(action)
-    actions, kinds = (
-        {wording: _without_groups(hass, ids) for wording, ids in found.actions.items()},
-        [*ActionKind],
-    )
+    actions = {
+        wording: _without_groups(hass, ids) for wording, ids in found.actions.items()
+    }
+    kinds = [*ActionKind]
     ordered = sorted(
         actions,
         key=lambda wording: (wording not in requested, kinds.index(_kind(wording))),
@@ -206,30 +206,31 @@ class _Collected:
         """Add the actions of a call."""
         effects = call.effects
         if isinstance(effects, Annotated):
-            if not effects.is_complete or effects.named == NOTHING:
-                self.tools[call.acting_call.name] = None
-            named = sorted(actions_of(effects))
-            self._add_unknowns(effects.named, named)
-            for action in named:
-                self.name(action)
+            self._add_annotated(call.acting_call.name, effects)
             return
         subjects = list(dict.fromkeys(_asked_about(call)))
         is_named = self._add_unknowns(effects, subjects)
-        known = actions_of(call.effects)
         entity_ids = {action.entity_id for action in subjects}
-        besides = {action for action in known if action.entity_id not in entity_ids}
-        origins = sorted(
-            action for action in besides if kind_of(action.action) is ActionKind.RUN
-        )
+        besides = {
+            one for one in actions_of(effects) if one.entity_id not in entity_ids
+        }
+        origins = sorted(filter(_is_run, besides))
         if len(origins) != 1:
-            belongs_to_one = any(
-                kind_of(action.action) is ActionKind.RUN for action in subjects
-            )
-            self.more |= not (subjects or is_named or besides)
-            self.besides |= set() if belongs_to_one else besides
             origins = []
+            self.more |= not (subjects or is_named or besides)
+            if not any(map(_is_run, subjects)):
+                self.besides |= besides
         for action in (*origins, *subjects):
             self.name(action, *_said_of(call, action))
+
+    def _add_annotated(self, tool: str, effects: Annotated) -> None:
+        """Add what is known of a tool of others, and the tool itself if that is not all."""
+        if not effects.is_complete or effects.named == NOTHING:
+            self.tools[tool] = None
+        named = sorted(actions_of(effects))
+        self._add_unknowns(effects.named, named)
+        for action in named:
+            self.name(action)
 
     def name(
         self,
@@ -266,18 +267,19 @@ class _Collected:
         return bool(names - {""})
 
 
+def _is_run(action: EntityAction) -> bool:
+    """Return whether an action runs a script, a scene or an automation."""
+    return kind_of(action.action) is ActionKind.RUN
+
+
 def _said_of(call: CallReview, action: EntityAction) -> tuple[str, tuple[Setting, ...]]:
     """Return the wording of an action, and what it sets an entity to, as far as the call or its words say it."""
-    given, wording = (
-        json_loads_object(call.acting_call.arguments),
-        wording_of(action.action),
-    )
+    given = json_loads_object(call.acting_call.arguments)
+    wording = wording_of(action.action)
     for run in intents_of(call.effects):
         if action in actions_of(run.effects):
-            given, wording = (
-                {**given, **run.slots},
-                _DATA.intents.get(run.intent_type, wording),
-            )
+            given = {**given, **run.slots}
+            wording = _DATA.intents.get(run.intent_type, wording)
     step = given.get(_STEP)
     if step is not None and action.action in _VOLUMES:
         wording = _VOLUMES[str(step).startswith(("d", "-"))]

@@ -173,7 +173,8 @@ def chosen_of(
     hass: HomeAssistant, question: Question, text: str, language: str
 ) -> Sequence[CallOption] | None:
     """Return which options words choose; none if they may mean several, None if they choose none."""
-    options, registry = question.options, er.async_get(hass)
+    options = question.options
+    registry = er.async_get(hass)
     words: list[list[frozenset[str]]] = []
     for one in options:
         entry = registry.async_get(one.entity_id)
@@ -213,11 +214,9 @@ class _QuestionText:
     def _choices(self, options: Sequence[CallOption]) -> list[str]:
         """Return the names of options, the last one for all that are left out."""
         names = [self.name(one.entity_id, ActionKind.CHANGE) for one in options]
-        return (
-            names
-            if len(names) <= _MOST_NAMES
-            else [*names[: _MOST_NAMES - 1], self._say("another")]
-        )
+        if len(names) <= _MOST_NAMES:
+            return names
+        return [*names[: _MOST_NAMES - 1], self._say("another")]
 
     def actions(self) -> str:
         """Return the actions, as the question names them; empty if none has a name."""
@@ -260,10 +259,8 @@ class _QuestionText:
             return self._say(wording, targets=targets)
         domain, _, service = wording.partition(".")
         named = f"{targets} ({value})" if value else targets
-        name, kind = (
-            self.sentences.get(f"component.{domain}.services.{service}.name"),
-            kind_of(wording),
-        )
+        name = self.sentences.get(f"component.{domain}.services.{service}.name")
+        kind = kind_of(wording)
         if name or kind == ActionKind.USE:
             return self._say(
                 "named", action=name or action_name(wording), targets=named
@@ -301,11 +298,9 @@ class _QuestionText:
     def placed(self, name: str, place: str) -> str:
         """Return a name with its area, if it has one."""
         named = self._with_article(name)
-        return (
-            self._say("placed", name=named, place=self._with_article(place))
-            if place
-            else named
-        )
+        if place:
+            return self._say("placed", name=named, place=self._with_article(place))
+        return named
 
     def _is_shared(self, name: str) -> bool:
         """Return whether several exposed entities have a name."""
@@ -333,11 +328,9 @@ class _QuestionText:
 
     def _joined(self, last: str, parts: Sequence[str]) -> str:
         *others, end = parts
-        return (
-            self._say(last, first=reduce(self._beside, others), second=end)
-            if others
-            else end
-        )
+        if others:
+            return self._say(last, first=reduce(self._beside, others), second=end)
+        return end
 
     def _beside(self, first: str, second: str) -> str:
         return self.sentences["spoken_list"].format_map(
@@ -425,11 +418,9 @@ class ApprovalRequester:
         yield replace(end, text=text, pending=question.pending if is_kept else None)
 
     def _question(self, pending: PendingApproval) -> Question:
-        sentences, calls, later = (
-            self.composer.sentences,
-            self.guard.reviews_of(pending),
-            tuple[CallReview, ...](),
-        )
+        sentences = self.composer.sentences
+        calls = self.guard.reviews_of(pending)
+        later = tuple[CallReview, ...]()
         if choice := next(
             (call for call in calls if call.options), None
         ):  # all else waits until that is known
@@ -445,11 +436,9 @@ class ApprovalRequester:
             )
         again = sentences["spoken_asked_again"] if self._has_changed(pending) else ""
         text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
-        language, context, request = (
-            self.user_input.language,
-            self.user_input.context,
-            self.user_input.text,
-        )
+        language = self.user_input.language
+        context = self.user_input.context
+        request = self.user_input.text
         question = Question(
             pending,
             calls,
@@ -497,11 +486,8 @@ def unique_names(
         for name in (entity_name(hass, entity_id), *map(spoken, aliases))
         if name
     }
-    ends = {
-        words[-1]
-        for name in (*names, *names.values())
-        if (words := _words(name, wording))
-    }
+    every = (_words(name, wording) for name in (*names, *names.values()))
+    ends = {words[-1] for words in every if words}
     beside = _other_names(hass, entity_id, wording, ends)
     area_id = areas_of_entities(hass).get(entity_id)
 
@@ -509,16 +495,14 @@ def unique_names(
         words = _words(name, wording)
         return [place for other, place in beside if _sound_alike(words, other, wording)]
 
-    plain = [name for name in names if not places_of_others(name)]
-    apart = [
-        name
-        for name in names
-        if name not in plain and area_id and area_id not in places_of_others(name)
-    ]
-    return (
-        *plain,
-        *(placed for name in apart if not places_of_others(placed := names[name])),
-    )
+    plain, apart = list[str](), list[str]()
+    for name, placed in names.items():
+        places = places_of_others(name)
+        if not places:
+            plain.append(name)
+        elif area_id and area_id not in places and not places_of_others(placed):
+            apart.append(placed)
+    return (*plain, *apart)
 
 
 def _other_names(
@@ -535,34 +519,23 @@ def _other_names(
         plain = fold(name, keep_accents=True).translate(characters)
         return any(piece in plain for piece in pieces)
 
+    area_ids = areas_of_entities(hass)
     states = ((state.name, {state.entity_id}) for state in hass.states.async_all())
-    named = [
-        (name, ids - {entity_id})
+    found: set[tuple[Phrase, str | None]] = {
+        (_words(name, wording), area_ids.get(one))
         for name, ids in (*entities_by_name(hass).items(), *states)
         if may_end(name)
-    ]
-    exposed = (
-        (name, one)
-        for name, ids in named
-        for one in ids
+        for one in ids - {entity_id}
         if async_should_expose(hass, CONVERSATION, one)
-    )
-    area_ids = areas_of_entities(hass)
-    found = {(_words(name, wording), area_ids.get(one)) for name, one in exposed}
-    areas, floors = (
-        ar.async_get(hass).async_list_areas(),
-        fr.async_get(hass).async_list_floors(),
-    )
-    places = [
-        *((area.name, *area.aliases) for area in areas),
-        *((floor.name, *floor.aliases) for floor in floors),
+    }
+    places: list[ar.AreaEntry | fr.FloorEntry] = [
+        *ar.async_get(hass).async_list_areas(),
+        *fr.async_get(hass).async_list_floors(),
     ]
-    return frozenset(found).union(
-        (_words(name, wording), None)
-        for names in places
-        for name in names
-        if may_end(name)
-    )
+    for place in places:
+        names = filter(may_end, (place.name, *place.aliases))
+        found |= {(_words(name, wording), None) for name in names}
+    return frozenset(found)
 
 
 def _sound_alike(one: Phrase, other: Phrase, wording: Wording) -> bool:

@@ -101,10 +101,8 @@ class ChangeTexts:
 
         Of what `is_past`, nobody knows any more which state was kept.
         """
-        is_done, is_kept = (
-            review.state in {CallState.DONE, CallState.PARTLY},
-            review.state in _KEPT and not is_past,
-        )
+        is_done = review.state in {CallState.DONE, CallState.PARTLY}
+        is_kept = review.state in _KEPT and not is_past
         actions = self._actions(
             review, "did" if is_done else "kept" if is_kept else "did_not"
         )
@@ -118,11 +116,8 @@ class ChangeTexts:
             )
             key = "waiting_for_pin" if waits_for_pin else str(review.state)
             error = " ".join(review.error.split()) or "?"
-            error = (
-                error
-                if len(error) <= _LONGEST_ERROR
-                else f"{error[: _LONGEST_ERROR - 1]}…"
-            )
+            if len(error) > _LONGEST_ERROR:
+                error = f"{error[: _LONGEST_ERROR - 1]}…"
             return shown_text(self._say(key, actions=actions, error=error))
         return shown_text(self._with_way(review, actions))
 
@@ -144,7 +139,8 @@ class ChangeTexts:
             answer=answer,
             error=record["error"],
         )
-        state, done_to = CallState(record["outcome"]), frozenset(record["done_to"])
+        state = CallState(record["outcome"])
+        done_to = frozenset(record["done_to"])
         return self.message(replace(review, state=state, done_to=done_to), is_past=True)
 
     def activity(self, review: CallReview, origin: Mapping[str, JsonValue]) -> str:
@@ -163,12 +159,11 @@ class ChangeTexts:
 
     def actor(self, origin: Mapping[str, JsonValue]) -> str:
         """Return the name of the device that was spoken to, or of the agent, with the person who spoke."""
-        place, person = self.place(origin), _text(origin.get("person"))
-        return (
-            f"{place} ({person})"
-            if place and person
-            else place or person or "Chatterbox"
-        )
+        place = self.place(origin)
+        person = _text(origin.get("person"))
+        if place and person:
+            return f"{place} ({person})"
+        return place or person or "Chatterbox"
 
     def joined(self, changes: Iterable[JsonObject]) -> str:
         """Return the messages of several changes as one text."""
@@ -224,9 +219,8 @@ class ChangeTexts:
             else ""
             for one in entity_ids
         }
-        form = (
-            form if form != "kept" or states == {_KEPT_STATES.get(kind)} else "did_not"
-        )
+        if not (form != "kept" or states == {_KEPT_STATES.get(kind)}):
+            form = "did_not"
         names = [*dict.fromkeys(map(self.name, entity_ids))]
         return self._say(
             f"{form}_{kind}", targets=self._listed(names, _MOST_NAMES, "spoken_list")
@@ -277,7 +271,8 @@ def async_publish_change(
         "message": texts.message(review),
         "activity": texts.activity(review, origin),
     }
-    change, now = {**review.as_record(origin), **data}, time.time()
+    change = {**review.as_record(origin), **data}
+    now = time.time()
     texts.hass.bus.async_fire(EVENT_CHANGE, change, context=context, time_fired=now)
     async_record_change(texts.hass, change, now)
     return change
@@ -341,6 +336,18 @@ _EFFECTS_TIMEOUT: Final = 2.0
 """Seconds to resolve the effects of a refused call."""
 _LEAST_SAFE: Final = Annotated(ToolAnnotations())
 """The effects of a call whose tool is unknown."""
+
+
+def _state_after(result: ToolResult, *, is_planned: bool) -> CallState:
+    """Return what has become of a call that ran."""
+    if result.is_error:
+        return CallState.FAILED
+    if is_planned:
+        return CallState.PLANNED
+    if targets_not_done(result.native):
+        return CallState.PARTLY
+    is_silent = is_unconfirmed(result.native)
+    return CallState.UNCONFIRMED if is_silent else CallState.DONE
 
 
 class CallAudit(Hooks):
@@ -420,46 +427,33 @@ class CallAudit(Hooks):
             call = self._calls.get(call_id, review.call)
             self._record(self._review(call, review), CallState.NOT_RUN, review)
         async_add_to_activity(self._texts, self._changes, self._origin, self._context)
-        self._running, self._owed, self._changes = {}, {}, []
+        self._running = {}
+        self._owed = {}
+        self._changes = []
 
     async def _conclude(self, result: ToolResult) -> None:
         """Record the outcome of a call, unless it waits, repeats another one, or was invalid."""
         call = self._calls[result.call_id]
         self._running.pop(call.id, None)
         pending = self._owed.pop(call.id, None)
+        refusal = self._refusal(call)
         if not result.synthetic:
-            ran = (
-                CallState.PARTLY if targets_not_done(result.native) else CallState.DONE
-            )
-            ran = (
-                CallState.UNCONFIRMED
-                if is_unconfirmed(result.native) and ran is CallState.DONE
-                else ran
-            )
             review = await self._resolved(self._review(call, pending))
-            ran = CallState.PLANNED if review.when else ran
-            self._record(
-                review, CallState.FAILED if result.is_error else ran, pending, result
-            )
+            state = _state_after(result, is_planned=bool(review.when))
+            self._record(review, state, pending, result)
         elif not result.is_error:
             return
-        elif (refusal := self._refusal(call)) is None:
-            if pending:
-                approved = self._answered.pending.approved if self._answered else ()
-                is_denied = approved and all(
-                    one.call != pending.call for one in approved
-                )
-                outcome = CallState.DENIED if is_denied else CallState.NOT_RUN
-                self._record(self._review(call, pending), outcome, pending)
-        elif (key := (call.name, call.arguments)) not in self._refused:
+        elif refusal is None and pending:
+            approved = self._answered.pending.approved if self._answered else ()
+            is_denied = approved and all(one.call != pending.call for one in approved)
+            state = CallState.DENIED if is_denied else CallState.NOT_RUN
+            self._record(self._review(call, pending), state, pending)
+        elif refusal and (key := (call.name, call.arguments)) not in self._refused:
             self._refused.add(key)
             review = self._review(call, pending)
-            is_by_script = refusal is CallState.REFUSED_BY_SCRIPT
-            self._record(
-                await self._resolved(review) if is_by_script else review,
-                refusal,
-                pending,
-            )
+            if refusal is CallState.REFUSED_BY_SCRIPT:
+                review = await self._resolved(review)
+            self._record(review, refusal, pending)
 
     def _refusal(self, call: ToolCall) -> CallState | None:
         """Return how a call was refused; None if it was not."""
@@ -561,7 +555,8 @@ async def _async_record_update(hass: HomeAssistant, update: QuestionUpdate) -> N
         CallState.CONCLUDED,
     ):  # the calls have records of their own
         return
-    question, texts = update.question, await async_get_change_texts(hass)
+    question = update.question
+    texts = await async_get_change_texts(hass)
     changes: list[JsonObject] = []
     for one in (*question.calls, *question.later):
         if one.changes_something:

@@ -96,7 +96,8 @@ def _fitting_entities(
     for request in (
         one for one in _REQUESTS if searches_web or not one.is_after_search
     ):
-        domain, classes = request.action.partition(".")[0], request.device_classes
+        domain = request.action.partition(".")[0]
+        classes = request.device_classes
         fitting = {
             one.entity_id: one.attributes.get(ATTR_DEVICE_CLASS) or ""
             for one in states
@@ -154,7 +155,8 @@ async def async_judge_entities(
 
 def judge_all_actions(hass: HomeAssistant, policy: Policy, entity_id: str) -> Judgement:
     """Judge all actions on an entity together, at the present time and for a user whom no rule names."""
-    domain, tool = entity_id.partition(".")[0], entity_id.replace(".", "__", 1)
+    domain = entity_id.partition(".")[0]
+    tool = entity_id.replace(".", "__", 1)
     reader = ActionReader(hass)
     for service in (SERVICE_TURN_ON, SERVICE_TURN_OFF, SERVICE_TOGGLE):
         reader.touch([entity_id], HOMEASSISTANT_DOMAIN, service, {})
@@ -180,7 +182,8 @@ async def _async_verdict(
 
     name = entity_id.replace(".", "__", 1)  # a script is a tool of this name
     tool = ToolDefinition(name, "", {}, ToolAnnotations(open_world=False))
-    speaker, outside = Speaker(asking=Asking.PERSON), request.is_after_search
+    speaker = Speaker(asking=Asking.PERSON)
+    outside = request.is_after_search
     labels = {name: LLM_API_ASSIST}
     guard = CallGuard(
         hass, rules, speaker, effects_of, has_outside_content=outside, labels=labels

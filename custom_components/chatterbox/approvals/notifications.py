@@ -326,7 +326,8 @@ class ApprovalNotifications:
     @callback
     def _async_take_tap(self, event: Event) -> None:
         """Answer a question, if the button belongs to one and the tap comes from the phone it was sent to."""
-        action, user_id = event.data.get("action"), event.context.user_id
+        action = event.data.get("action")
+        user_id = event.context.user_id
         for sent in self._sent.values():
             for recipient in sent.recipients:
                 if action not in (recipient.yes, recipient.no):

@@ -47,7 +47,8 @@ class Wish:
 
     def names(self, effects: Effects) -> bool:
         """Return whether the words name every entity of a call, and what is done."""
-        words, actions = heard_words(self.request), actions_of(effects)
+        words = heard_words(self.request)
+        actions = actions_of(effects)
         return bool(actions) and all(
             is_named_in(self.hass, one.entity_id, words)
             and not self._words_of(one.action).isdisjoint(words)

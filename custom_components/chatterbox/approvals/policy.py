@@ -309,11 +309,9 @@ class _Judge:
         within = replace(within, subject=unknown)
         # A step can be read but for its target, so the trust in a script does not count
         # for it.
-        return (
-            within
-            if unknown.reason is UnknownReason.TEMPLATE
-            else min(decision, within, key=_strictness)
-        )
+        if unknown.reason is UnknownReason.TEMPLATE:
+            return within
+        return min(decision, within, key=_strictness)
 
     def _surely_fits(self, source: EntityAction | None, rule: Rule) -> bool:
         if not rule.is_about_entities:
@@ -353,10 +351,8 @@ class _Judge:
 
     def _labels(self, entity_id: str) -> frozenset[str]:
         """Return the labels of an entity, its device, the parents of that device, and its area."""
-        entry, devices = (
-            er.async_get(self.hass).async_get(entity_id),
-            dr.async_get(self.hass),
-        )
+        entry = er.async_get(self.hass).async_get(entity_id)
+        devices = dr.async_get(self.hass)
         found = set(entry.labels) if entry else set[str]()
         device = (
             devices.async_get(entry.device_id) if entry and entry.device_id else None
@@ -376,7 +372,8 @@ class _Judge:
 
 def _device_class(hass: HomeAssistant, entity_id: str) -> str | None:
     """Return the device class that the user has chosen, else that of the state, else the original one."""
-    entry, state = er.async_get(hass).async_get(entity_id), hass.states.get(entity_id)
+    entry = er.async_get(hass).async_get(entity_id)
+    state = hass.states.get(entity_id)
     if entry and entry.device_class:
         return entry.device_class
     if state and (device_class := state.attributes.get(ATTR_DEVICE_CLASS)):
@@ -406,26 +403,28 @@ def _fit_of_kind(rule: Rule, domain: str, action: str) -> _Fit:
 
 _EVERYDAY_DOMAINS: Final = frozenset(
     {
-        *(
-            "fan",
-            "group",
-            "humidifier",
-            "light",
-            "media_player",
-            "scene",
-            "script",
-            "switch",
-            "timer",
-            "todo",
-        ),
-        *("tts", "vacuum"),
+        "fan",
+        "group",
+        "humidifier",
+        "light",
+        "media_player",
+        "scene",
+        "script",
+        "switch",
+        "timer",
+        "todo",
+        "tts",
+        "vacuum",
     }
 )
 """Domains of which no action is risky by its name. What a scene, a script or a group does is judged by itself."""
 _EVERYDAY_COVERS: Final = frozenset({"awning", "blind", "curtain", "shade", "shutter"})
 """Device classes. Other covers, and those without one, may be doors or gates."""
 _EVERYDAY_ACTIONS: Final = SET_TEMPERATURE | {
-    *("lock.lock", "cover.close_cover", "cover.close_cover_tilt", "valve.close_valve"),
+    "lock.lock",
+    "cover.close_cover",
+    "cover.close_cover_tilt",
+    "valve.close_valve",
     "automation.trigger",
     "climate.set_fan_mode",
     "climate.set_swing_horizontal_mode",
@@ -512,7 +511,10 @@ def _is_everyday(
 
 _SAY_ALL: Final = frozenset(
     {
-        *("lock.lock", "lock.unlock", "valve.close_valve", "valve.open_valve"),
+        "lock.lock",
+        "lock.unlock",
+        "valve.close_valve",
+        "valve.open_valve",
         *(
             f"cover.{way}_cover{what}"
             for way in ("close", "open")
@@ -552,10 +554,8 @@ def action_keys(
 
     Empty if an action does not say all that is done.
     """
-    rules, actions = (
-        {decision.subject: decision.rule for decision in decisions},
-        actions_of(effects),
-    )
+    rules = {decision.subject: decision.rule for decision in decisions}
+    actions = actions_of(effects)
     if any(action.action not in _SAY_ALL for action in actions):
         return frozenset()
     return frozenset(

@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Final, Self
 
+from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_CONTROL
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import CALLBACK_TYPE, Context, HassJob, HomeAssistant, callback
@@ -61,7 +62,8 @@ class ApprovalScope:
         cls, user_input: ConversationInput, agent_id: str, conversation_id: str
     ) -> Self:
         """Return the scope of a question that user input leads to."""
-        device_id, satellite_id = user_input.device_id, user_input.satellite_id
+        device_id = user_input.device_id
+        satellite_id = user_input.satellite_id
         return cls(
             agent_id,
             conversation_id,
@@ -136,7 +138,8 @@ class Question:
 
     def chosen(self, options: Sequence[CallOption]) -> Question:
         """Return the question with a call for each of some options, and those for later; rules judge each of them."""
-        review, first = self.calls[0], self.pending.calls[0].call.id
+        review = self.calls[0]
+        first = self.pending.calls[0].call.id
         ids = (
             f"{first}_{number}" if number else first for number in range(len(options))
         )
@@ -486,14 +489,19 @@ async def async_refusal(
     user = await hass.auth.async_get_user(context.user_id)
     if user is None or not user.is_active:
         return AnswerRefusal.UNKNOWN_USER
+    return _refusal_of(user, question)
+
+
+def _refusal_of(user: User, question: Question) -> AnswerRefusal | None:
+    """Return why an answer of a user is not accepted; None if it is."""
     if question.is_personal and question.speaker.user_id not in {None, user.id}:
         return AnswerRefusal.OF_SOMEBODY_ELSE
-    if not (user.is_admin or question.is_foreseen):
+    if user.is_admin:
+        return None
+    if not question.is_foreseen:
         return AnswerRefusal.NEEDS_ADMIN
     may = user.permissions.check_entity
-    in_control = user.is_admin or all(
-        may(entity_id, POLICY_CONTROL) for entity_id in question.entity_ids
-    )
+    in_control = all(may(one, POLICY_CONTROL) for one in question.entity_ids)
     return None if in_control else AnswerRefusal.NOT_IN_CONTROL
 
 

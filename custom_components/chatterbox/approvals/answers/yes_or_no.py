@@ -103,11 +103,9 @@ def understand_answer(
         _meaning(text, code, question) for code in languages_of_answers(language)
     )
     answer = next((one for one in meanings if one is not Meaning.OTHER), Meaning.OTHER)
-    return (
-        Meaning.OTHER
-        if answer is not Meaning.OTHER and _means_neither(text, language)
-        else answer
-    )
+    if answer is not Meaning.OTHER and _means_neither(text, language):
+        return Meaning.OTHER
+    return answer
 
 
 def begins_with_yes(text: str, language: str) -> bool:
@@ -146,48 +144,56 @@ def _choice(
     """Return the options that an answer chooses in one language."""
     wording = ALL_WORDINGS[code]
     first, *rest = _MARK.split(text, maxsplit=1)
-    text = (
-        rest[0] if rest and heard_words(first) in _folded(wording.corrections) else text
-    )
+    if rest and heard_words(first) in _folded(wording.corrections):
+        text = rest[0]
     if spoken_words(text, wording.folded) is None:
         return None
-    known = [frozenset[str]().union(*names) for names in options]
     polite, around = _fillers(code)
     heard = heard_words(text.translate(character_map(wording.folded)))
-    while end := next(
-        (
-            one
-            for one in polite
-            if heard[: len(one)] == one or heard[-len(one) :] == one
-        ),
-        None,
-    ):
-        heard = heard[len(end) :] if heard[: len(end)] == end else heard[: -len(end)]
-    if len(options) == 2 and heard in _folded(wording.them):  # noqa: PLR2004  # "both", which is no word for more
+    heard = _without_courtesies(heard, polite)
+    chosen = _by_place(heard, wording, len(options), spoken)
+    return _by_name(heard, around, options) if chosen is None else chosen
+
+
+def _by_place(
+    heard: Phrase, wording: Wording, count: int, spoken: int
+) -> tuple[int, ...] | None:
+    """Return the options of which both or a place was said; None if none was."""
+    if count == 2 and heard in _folded(wording.them):  # noqa: PLR2004  # "both", which is no word for more
         return (0, 1)
-    for number, template in enumerate(wording.ordinals):
+    for place, template in enumerate(wording.ordinals, start=1):
         if heard in _folded([template]):
-            place = len(options) - 1 if number == len(wording.ordinals) - 1 else number
-            return None if place >= len(options) else (place,) if place < spoken else ()
-    content = {
-        word
-        for word in heard
-        if word not in around or any(word in words for words in known)
-    }
+            chosen = count if place == len(wording.ordinals) else place
+            if chosen <= count:
+                return (chosen - 1,) if chosen <= spoken else ()
+    return None
+
+
+def _by_name(
+    heard: Phrase, around: frozenset[str], options: Sequence[Sequence[frozenset[str]]]
+) -> tuple[int, ...] | None:
+    """Return the options of which a name was said; the exact words come before others that sound alike."""
+    known = [frozenset[str]().union(*names) for names in options]
+    named = frozenset[str]().union(*known)
+    content = {word for word in heard if word in named or word not in around}
     for words_of in (content.intersection, partial(words_alike, content)):
         meant = [
             number for number, words in enumerate(known) if content == words_of(words)
         ]
         if meant and content:
             exact = [number for number in meant if content in options[number]]
-            return (
-                tuple(meant)
-                if len(meant) == 1
-                else tuple(exact)
-                if len(exact) == 1
-                else ()
-            )
+            return next((tuple(one) for one in (meant, exact) if len(one) == 1), ())
     return None
+
+
+def _without_courtesies(heard: Phrase, polite: Iterable[Phrase]) -> Phrase:
+    """Return what was heard without courtesies before and after it."""
+    for one in polite:
+        if heard[: len(one)] == one:
+            return _without_courtesies(heard[len(one) :], polite)
+        if heard[-len(one) :] == one:
+            return _without_courtesies(heard[: -len(one)], polite)
+    return heard
 
 
 @cache
@@ -359,7 +365,8 @@ def _usable_places(language: str, place: str) -> list[str]:
 
 def _usable_names(language: str, names: Iterable[str]) -> list[str]:
     """Return the names except those that could be taken for a no or an action."""
-    folded, actions = ALL_WORDINGS[language].folded, _requests(language)
+    folded = ALL_WORDINGS[language].folded
+    actions = _requests(language)
     spoken = [words for name in names if (words := spoken_words(name, folded))]
     return [
         " ".join(words)

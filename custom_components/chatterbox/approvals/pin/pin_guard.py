@@ -47,11 +47,9 @@ class Tries:
 
     def seconds_locked(self, now: float) -> float:
         """Return the seconds until the device is unlocked: 0 if it is not locked, at most `LOCK_SECONDS`."""
-        return (
-            0.0
-            if self.locked_until is None
-            else min(max(self.locked_until - now, 0.0), LOCK_SECONDS)
-        )
+        if self.locked_until is None:
+            return 0.0
+        return min(max(self.locked_until - now, 0.0), LOCK_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +74,8 @@ class PinGuard:
         )
         permission: Permission
         if seconds := tries.seconds_locked(now):
-            tries, permission = (
-                Tries(device, tries.begun, now + seconds),
-                Locked(seconds),
-            )
+            tries = Tries(device, tries.begun, now + seconds)
+            permission = Locked(seconds)
         else:
             begun = 1 if tries.locked_until is not None else tries.begun + 1
             tries = Tries(

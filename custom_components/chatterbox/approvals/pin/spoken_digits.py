@@ -70,10 +70,8 @@ def whole_digits(text: str, language: str) -> str | None:
     Returns None if another word may mean anything, or if the digits are not written as
     one number or one by one.
     """
-    codes, numbers = (
-        languages_of_answers(language),
-        _WRITTEN.findall(in_ascii_digits(text)),
-    )
+    codes = languages_of_answers(language)
+    numbers = _WRITTEN.findall(in_ascii_digits(text))
     words = tuple(map(fold, _LETTERS.findall(text)))
     if (
         len(numbers) != 1
