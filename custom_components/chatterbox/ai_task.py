@@ -310,7 +310,8 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         """Reject attachments that the model cannot receive: structured output has no place for a note on them."""
         types = known_server(self.entry.data).attachments
         for attachment in attachments:
-            name, declared = attachment.path.name, attachment.mime_type
+            name = attachment.path.name
+            declared = attachment.mime_type
             if not (
                 kind := await self.hass.async_add_executor_job(
                     shown_type, attachment.path, declared
@@ -327,11 +328,9 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
 
 def _unaskable(speaker: Speaker) -> Speaker:
     """Return the speaker of a place in which no question can be heard."""
-    return (
-        replace(speaker, asking=Asking.NOBODY)
-        if speaker.asking is Asking.PERSON
-        else speaker
-    )
+    if speaker.asking is Asking.PERSON:
+        return replace(speaker, asking=Asking.NOBODY)
+    return speaker
 
 
 def _size_of(image: bytes) -> tuple[int | None, int | None]:

@@ -176,7 +176,8 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             sentences["already_set_up"].format(names=names) + "\n\n" if names else ""
         )
         most = min(_MOST_OFFERED, _MOST_DESCRIBED // max(len(found), 1) - 1)
-        options, places = dict[str, str](), dict[str, str]()
+        options = dict[str, str]()
+        places = dict[str, str]()
         for server in found:
             offered = [
                 (one.name, model_title(one.name), one.uses_tools)
@@ -222,10 +223,11 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
 
     def _name_of(self, server: FoundServer, sentences: Mapping[str, str]) -> str:
         """Return the usual name of a server that was found, and that of its entry where it was renamed."""
-        entry, usual = self._entry_at(server), title_of(server.service, sentences)
-        return (
-            f"{usual} ({entry.title})" if entry and entry.title not in usual else usual
-        )
+        entry = self._entry_at(server)
+        usual = title_of(server.service, sentences)
+        if entry and entry.title not in usual:
+            return f"{usual} ({entry.title})"
+        return usual
 
     def _add_step(self, number: int, server: FoundServer, model: str = "") -> str:
         """Add the step behind a choice of the menu: Home Assistant finds the steps of a flow by their names."""
@@ -380,30 +382,17 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
                     "trial": self._trial_sentence(form.sentences),
                 },
             )
-        self._use_in, name = (
-            user_input.get(FIELD_USE_IN, []),
-            user_input[CONF_NAME].strip(),
-        )
-        agent = new_agent_data(self._service.kind, self._model) | self._waits(_NO_MODEL)
-        agent |= self._times.stored if self._times else {}
+        self._use_in = user_input.get(FIELD_USE_IN, [])
         self._change_rules = await form.async_change(user_input)
-        subentries = [_subentry(const.SUBENTRY_CONVERSATION, name, agent)]
+        subentries = [self._first_agent(user_input[CONF_NAME].strip())]
         if user_input.get(FIELD_AI_TASK):
-            waits = self._waits(task_settings_of({}))
-            task = form.sentences["first_ai_task_title"].format(
-                model=model_title(self._model)
-            )
-            subentries.append(
-                _subentry(
-                    const.SUBENTRY_AI_TASK, task, new_task_data(self._model) | waits
-                )
-            )
-        is_offline = self._service.kind is const.ServiceKind.OFFLINE
-        data = (
-            {const.CONF_KIND: self._service.kind.value}
-            if is_offline
-            else self._service.data
-        )
+            subentries.append(self._first_task(form.sentences))
+        data = self._service.data
+        title = form.sentences["entry_title_offline"]
+        if self._service.kind is const.ServiceKind.OFFLINE:
+            data = {const.CONF_KIND: self._service.kind.value}
+        else:
+            title = title_of(data, form.sentences)
         # From here on, nothing is awaited: the form may be sent twice, and another
         # dialog may have been faster.
         if self._is_sent:
@@ -411,13 +400,18 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         self._is_sent = True
         if self._entry_of(data):
             return self.async_abort(reason="already_configured")
-        return self.async_create_entry(
-            title=form.sentences["entry_title_offline"]
-            if is_offline
-            else title_of(data, form.sentences),
-            data=data,
-            subentries=subentries,
-        )
+        return self.async_create_entry(title=title, data=data, subentries=subentries)
+
+    def _first_agent(self, name: str) -> ConfigSubentryData:
+        agent = new_agent_data(self._service.kind, self._model) | self._waits(_NO_MODEL)
+        agent |= self._times.stored if self._times else {}
+        return _subentry(const.SUBENTRY_CONVERSATION, name, agent)
+
+    def _first_task(self, sentences: Mapping[str, str]) -> ConfigSubentryData:
+        model = model_title(self._model)
+        title = sentences["first_ai_task_title"].format(model=model)
+        task = new_task_data(self._model) | self._waits(task_settings_of({}))
+        return _subentry(const.SUBENTRY_AI_TASK, title, task)
 
     def _waits(self, settings: AgentSettings) -> dict[str, float]:
         return self._trial.waits(settings, self._times) if self._trial else {}
@@ -431,7 +425,8 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     @override
     async def async_on_create_entry(self, result: ConfigFlowResult) -> ConfigFlowResult:
         """Take the PIN, have the chosen assistants use the agent, and say what one could ask it."""
-        rules, problem = async_get_home_rules(self.hass), ""
+        rules = async_get_home_rules(self.hass)
+        problem = ""
         if self._change_rules:
             try:
                 await rules.async_enter(self._change_rules(rules.stored))
@@ -448,7 +443,8 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             self.hass, self._service.kind, agent.title, self._use_in, agent.data
         )
         ready["try_it"] = "\n\n".join(filter(None, (problem, ready["try_it"])))
-        result["description"], result["description_placeholders"] = "ready", ready
+        result["description"] = "ready"
+        result["description_placeholders"] = ready
         return result
 
     async def async_step_reauth(

@@ -121,10 +121,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             user_input = replace(user_input, language=self.hass.config.language)
         if user_input.satellite_id is None and user_input.device_id is None:
             return await self._async_answer(user_input, chat_log, None)
-        late, sentences = (
-            self._agent.settings.filler_after,
-            await async_get_sentences(self.hass, user_input.language),
-        )
+        late = self._agent.settings.filler_after
+        sentences = await async_get_sentences(self.hass, user_input.language)
         with (
             speaking(chat_log, user_input.language) as spoken,
             filling_silence(

@@ -114,7 +114,8 @@ async def _async_diagnose(
     hass: HomeAssistant, entry: ChatterboxConfigEntry, agents: Iterable[ConfigSubentry]
 ) -> dict[str, Any]:
     integration = await async_get_integration(hass, DOMAIN)
-    secrets, unreadable = known_secrets(hass), unreadable_files(hass)
+    secrets = known_secrets(hass)
+    unreadable = unreadable_files(hass)
     parts = {
         "versions": {
             "chatterbox": str(integration.version),

@@ -402,11 +402,9 @@ async def async_create_fix_flow(
 
 
 def _number(number: int | None) -> str:
-    return (
-        "?"
-        if number is None
-        else f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-    )
+    if number is None:
+        return "?"
+    return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def _report(

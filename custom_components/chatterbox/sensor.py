@@ -132,11 +132,9 @@ def _percent(
 
 def _cache_hit_ratio(numbers: AgentNumbers) -> float | None:
     usage = numbers.last_usage
-    return (
-        100 * usage.cached_tokens / usage.input_tokens
-        if usage and usage.input_tokens
-        else None
-    )
+    if usage and usage.input_tokens:
+        return 100 * usage.cached_tokens / usage.input_tokens
+    return None
 
 
 def _turn_page(numbers: AgentNumbers) -> Mapping[str, int | str]:
@@ -253,7 +251,8 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
             self.async_write_ha_state()
 
     def _async_update(self) -> None:
-        description, numbers = self.entity_description, self._numbers()
+        description = self.entity_description
+        numbers = self._numbers()
         self._attr_native_value = description.value(numbers)
         if description.attributes:
             self._attr_extra_state_attributes = {**description.attributes(numbers)}
@@ -263,7 +262,8 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
             )
 
     def _numbers(self) -> AgentNumbers:
-        agent, tracker = self.subentry.subentry_id, async_get_usage_tracker(self.hass)
+        agent = self.subentry.subentry_id
+        tracker = async_get_usage_tracker(self.hass)
         model = self.entry.runtime_data.models.get(agent)
         return AgentNumbers(
             usage=tracker.usage(agent),

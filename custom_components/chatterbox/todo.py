@@ -216,9 +216,9 @@ class _Lists:
     @callback
     def async_follow(self) -> None:
         """Show the lists of all persons, until the agent ends."""
-        events, until = (
-            self._hass.bus,
-            partial(self._entry.runtime_data.async_on_end, self._subentry.subentry_id),
+        events = self._hass.bus
+        until = partial(
+            self._entry.runtime_data.async_on_end, self._subentry.subentry_id
         )
         until(
             async_dispatcher_connect(
@@ -239,7 +239,8 @@ class _Lists:
 
     def async_show(self, names: Mapping[str, str]) -> None:
         """Show the lists of these persons, by id, and no others."""
-        registry, agent = er.async_get(self._hass), self._subentry.subentry_id
+        registry = er.async_get(self._hass)
+        agent = self._subentry.subentry_id
         wanted = {_unique_id(self._subentry, person_id) for person_id in names}
         for known in er.async_entries_for_config_entry(registry, self._entry.entry_id):
             is_list = known.domain == TODO_DOMAIN and known.config_subentry_id == agent
@@ -287,7 +288,8 @@ def _is_other_person(data: EventStateChangedData) -> bool:
     """Return whether a person was added, removed or renamed, and has not only moved."""
     if not _is_of_person(data):
         return False
-    before, after = data["old_state"], data["new_state"]
+    before = data["old_state"]
+    after = data["new_state"]
     return (
         before is None
         or after is None

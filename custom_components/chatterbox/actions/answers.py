@@ -59,7 +59,8 @@ def async_register_answers(hass: HomeAssistant) -> None:
 
 async def _async_answer(call: ServiceCall) -> ServiceResponse:
     """Answer a question, and return what the agent says as `speech`, together with the `approval_id`."""
-    hass, approved = call.hass, call.service == SERVICE_APPROVE
+    hass = call.hass
+    approved = call.service == SERVICE_APPROVE
     question = _question(hass, call.data.get(ATTR_APPROVAL_ID))
     if refusal := await async_refusal(hass, question, call.context, approved=approved):
         raise (
@@ -72,11 +73,9 @@ async def _async_answer(call: ServiceCall) -> ServiceResponse:
         speech = await async_get_approvals(hass).answer(question.id, answer)
     except QuestionGone as error:
         raise _invalid("gone") from error
-    return (
-        {ATTR_APPROVAL_ID: question.id, "speech": speech}
-        if call.return_response
-        else None
-    )
+    if call.return_response:
+        return {ATTR_APPROVAL_ID: question.id, "speech": speech}
+    return None
 
 
 def _question(hass: HomeAssistant, question_id: str | None) -> Question:

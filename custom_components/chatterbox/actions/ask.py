@@ -49,21 +49,17 @@ def async_register_ask(hass: HomeAssistant) -> None:
 async def _async_ask(call: ServiceCall) -> ServiceResponse:
     """Take a turn, and return its record with the `agent_id`."""
     agent_id = _agent(call.hass, call.data.get(ATTR_AGENT_ID))
-    text, thread, language = (
-        call.data[ATTR_TEXT],
-        call.data.get(ATTR_CONVERSATION_ID),
-        call.data.get(ATTR_LANGUAGE),
-    )
+    text = call.data[ATTR_TEXT]
+    thread = call.data.get(ATTR_CONVERSATION_ID)
+    language = call.data.get(ATTR_LANGUAGE)
     result = await conversation.async_converse(
         call.hass, text, thread, call.context, language, agent_id
     )
     if not isinstance(result, ReportedResult):
         raise translated(HomeAssistantError, "ask_failed", agent=agent_id)
-    return (
-        {ATTR_AGENT_ID: agent_id, **result.as_response()}
-        if call.return_response
-        else None
-    )
+    if call.return_response:
+        return {ATTR_AGENT_ID: agent_id, **result.as_response()}
+    return None
 
 
 @callback

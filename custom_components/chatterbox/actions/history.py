@@ -104,7 +104,8 @@ def async_register_history_actions(hass: HomeAssistant) -> None:
 
 async def _async_purge(call: ServiceCall) -> ServiceResponse:
     """Delete the selected records and facts, and return their numbers as `deleted` and `facts`."""
-    hass, choice = call.hass, _async_chosen(call.hass, call.data)
+    hass = call.hass
+    choice = _async_chosen(call.hass, call.data)
     facts = await _async_forget_facts(hass, await _async_chosen_keepers(hass, choice))
     stores, deleted = await _async_stores(hass), 0
     failed: tuple[str, Trouble] | None = None
@@ -129,7 +130,8 @@ async def _async_purge(call: ServiceCall) -> ServiceResponse:
 
 async def _async_export(call: ServiceCall) -> ServiceResponse:
     """Write the selected records to a new file, or return them as `records`, with the number of each kind."""
-    hass, lines = call.hass, _lines(call.hass, _async_chosen(call.hass, call.data))
+    hass = call.hass
+    lines = _lines(call.hass, _async_chosen(call.hass, call.data))
     async with aclosing(lines):
         if call.data[ATTR_AS_RESPONSE]:
             if not call.return_response:
@@ -193,7 +195,8 @@ def _async_chosen(hass: HomeAssistant, data: Mapping[str, Any]) -> _Choice:
     people = (
         tuple(_ids_of_person(hass, data[ATTR_PERSON])) if ATTR_PERSON in data else ()
     )
-    with_facts, everything = data[ATTR_FACTS], Selection()
+    with_facts = data[ATTR_FACTS]
+    everything = Selection()
     days = data.get(ATTR_OLDER_THAN_DAYS)
     before = None if days is None else dt_util.utcnow().timestamp() - days * _DAY
     chosen = replace(
@@ -343,7 +346,8 @@ def _open_file(hass: HomeAssistant) -> IO[str]:
         raise PermissionError(
             None, f"{folder} leads to a place that is not in allowlist_external_dirs"
         )
-    name, numbers = f"history_{dt_util.now():%Y-%m-%d_%H-%M-%S}", count(2)
+    name = f"history_{dt_util.now():%Y-%m-%d_%H-%M-%S}"
+    numbers = count(2)
     path = folder / f"{name}.jsonl"
     while True:
         try:

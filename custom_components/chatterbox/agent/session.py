@@ -65,7 +65,8 @@ class Session:
         Raises TypeError for values of other types, and ValueError for the name of a
         tool that is not in the toolbox: each says what to write instead.
         """
-        toolbox = Toolbox() if toolbox is None else toolbox
+        if toolbox is None:
+            toolbox = Toolbox()
         _check_options(toolbox, history, tool_choice, allowed_tools)
         self._loop = AgenticLoop(provider, toolbox, hooks=hooks, composer=composer)
         self._tools = tuple(
@@ -335,9 +336,9 @@ class _LiveTurn:
             and not any(isinstance(message, ToolResult) for message in messages)
         ):
             return ()
-        return (
-            messages if self._words is None else (UserMessage(self._words), *messages)
-        )
+        if self._words is None:
+            return messages
+        return (UserMessage(self._words), *messages)
 
     async def _advance(self) -> TurnEvent | None:
         event = await anext(self._events, None)

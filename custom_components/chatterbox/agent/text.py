@@ -192,11 +192,9 @@ def spoken_words(text: str, folded: str = "") -> tuple[str, ...] | None:
         .translate(_IN_WORDS)
         .translate(character_map(folded))
     )
-    return (
-        tuple(_SPOKEN_WORD.findall(plain))
-        if _PAUSES.fullmatch(_SPOKEN_WORD.sub("", plain))
-        else None
-    )
+    if _PAUSES.fullmatch(_SPOKEN_WORD.sub("", plain)):
+        return tuple(_SPOKEN_WORD.findall(plain))
+    return None
 
 
 def heard_words(text: str) -> tuple[str, ...]:
@@ -510,15 +508,11 @@ def heard_request(text: str, language: str) -> str:
 
 def _end_in(hesitation: re.Match[str]) -> str:
     """Return the end of a sentence, or the comma of a list, that stands before a hesitation, or a space."""
-    end, is_last = (
-        hesitation[0].lstrip()[:1],
-        hesitation.end() == len(hesitation.string),
-    )
-    return (
-        f"{end} "
-        if hesitation.start() and end in {".", "…", *("," * (not is_last))}
-        else " "
-    )
+    end = hesitation[0].lstrip()[:1]
+    is_last = hesitation.end() == len(hesitation.string)
+    if hesitation.start() and end in {".", "…", *("," * (not is_last))}:
+        return f"{end} "
+    return " "
 
 
 def heard_answer(text: str, language: str) -> str:

@@ -86,7 +86,8 @@ def order_of(
 
 async def _async_preview(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
     """Tell how many requests there would be, where they go, and about what they cost."""
-    hass, order = viewer.hass, order_of(viewer.hass, data, viewer.user.id)
+    hass = viewer.hass
+    order = order_of(viewer.hass, data, viewer.user.id)
     count = len(await async_make_requests(hass, order.language, order.requests))
     return {
         "requests": count,
@@ -139,11 +140,9 @@ async def _async_result(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
 
 async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
     """Send the progress and the tables of the results, now and whenever they change."""
-    trials, number, connection = (
-        async_get_trials(viewer.hass),
-        data["id"],
-        viewer.connection,
-    )
+    trials = async_get_trials(viewer.hass)
+    number = data["id"]
+    connection = viewer.connection
     results = await trials.async_results()
 
     @callback

@@ -62,6 +62,9 @@ class Grade(StrEnum):
     """There was no answer."""
 
 
+_NO_ANSWER: Final = {StopReason.PROVIDER_FAILED, StopReason.DEADLINE, None}
+
+
 @dataclass(frozen=True, slots=True)
 class TrialRequest:
     """A request with the answer that is right."""
@@ -81,21 +84,19 @@ class TrialRequest:
     asked_state: str = ""
     entity_id: str = ""
 
+    @property
+    def is_question(self) -> bool:
+        """Return whether it is answered by a number, or by yes or no."""
+        return self.number is not None or self.is_so is not None
+
 
 async def async_grade(
     hass: HomeAssistant, request: TrialRequest, turn: DryTurn, language: str
 ) -> Grade:
     """Grade what an agent would do, and what it says. A call that waits for a yes, or is refused by a rule, counts."""
-    if turn.facts.stop_reason in {
-        StopReason.PROVIDER_FAILED,
-        StopReason.DEADLINE,
-        None,
-    }:
+    if turn.facts.stop_reason in _NO_ANSWER:
         return Grade.FAILED
     done = _changes(request, turn, {DryOutcome.RUNS})
-    tried = _changes(
-        request, turn, {DryOutcome.RUNS, DryOutcome.HELD, DryOutcome.REFUSED}
-    )
     now: Changes = {
         one.entity_id: {STATE: one.state} for one in hass.states.async_all()
     }
@@ -107,26 +108,23 @@ async def async_grade(
     }
     if not are_brought_about(extra, states):
         return Grade.HARMFUL
-    is_done = are_brought_about(
-        request.wanted, joined_changes([states, done])
-    ) and bool(request.wanted)
+    after = joined_changes([states, done])
+    is_done = bool(request.wanted) and are_brought_about(request.wanted, after)
     if not is_done and not turn.question and _tells_success(turn, request, language):
         return Grade.CLAIMED
-    if request.number is not None or request.is_so is not None:
-        return (
-            Grade.RIGHT
-            if await _async_is_answered(hass, request, turn.text, language)
-            else Grade.WRONG
+    if request.is_question:
+        is_right = await _async_is_answered(hass, request, turn.text, language)
+    else:
+        tried = _changes(
+            request, turn, {DryOutcome.RUNS, DryOutcome.HELD, DryOutcome.REFUSED}
         )
-    meant = {*request.wanted, *extra}
-    is_tried = (
-        are_brought_about(request.wanted, joined_changes([states, tried]))
-        and tried.keys() <= meant
-    )
-    asks_which = turn.question is not None and bool(
-        turn.question.calls[0].options
-    )  # although that was said
-    return Grade.RIGHT if is_tried and not asks_which else Grade.WRONG
+        after = joined_changes([states, tried])
+        is_tried = are_brought_about(request.wanted, after)
+        is_all = tried.keys() <= {*request.wanted, *extra}
+        # It was said which one is meant.
+        asks_which = turn.question is not None and bool(turn.question.calls[0].options)
+        is_right = is_tried and is_all and not asks_which
+    return Grade.RIGHT if is_right else Grade.WRONG
 
 
 def _changes(
@@ -151,7 +149,7 @@ def _changes(
 
 def _tells_success(turn: DryTurn, request: TrialRequest, language: str) -> bool:
     """Return whether the model tells that it has acted, and nothing that is added corrects that."""
-    if not turn.is_by_model or request.number is not None or request.is_so is not None:
+    if not turn.is_by_model or request.is_question:
         return False
     content = answer_content(turn.text, request.text, language)
     says_so = {Statement.DONE, Statement.STATE}.intersection(content.statements)
@@ -175,7 +173,8 @@ async def _async_is_answered(
             return (meaning is Meaning.YES) is request.is_so
         case _:
             pass
-    domain, words = request.entity_id.partition(".")[0], heard_words(text)
+    domain = request.entity_id.partition(".")[0]
+    words = heard_words(text)
     texts = await async_get_translations(hass, language, "entity_component", {domain})
     right = request.asked_state if request.is_so else OPPOSITES[request.asked_state]
     is_named, is_opposite = (

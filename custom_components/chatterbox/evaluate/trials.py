@@ -234,11 +234,9 @@ def has_price(hass: HomeAssistant, agent: str) -> bool:
 
 def _figures(hass: HomeAssistant, turn: DryTurn, turns: list[DryTurn]) -> JsonObject:
     """Return an answer, its calls, times in milliseconds, and the tokens and the price of all of its `turns`."""
-    tracker, facts, secrets = (
-        async_get_usage_tracker(hass),
-        turn.facts,
-        known_secrets(hass),
-    )
+    tracker = async_get_usage_tracker(hass)
+    facts = turn.facts
+    secrets = known_secrets(hass)
     used = [
         (one.answered_by, one.usage)
         for each in turns
@@ -349,8 +347,6 @@ def _median(answers: list[JsonObject], name: str) -> float | None:
 def _sum(answers: list[JsonObject], name: str) -> float | None:
     """Return the sum; None if a value is unknown."""
     known = [one for one in answers if name in one]
-    return (
-        sum(_values(known, name))
-        if all(one[name] is not None for one in known)
-        else None
-    )
+    if all(one[name] is not None for one in known):
+        return sum(_values(known, name))
+    return None

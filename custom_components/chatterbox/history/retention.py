@@ -65,7 +65,8 @@ def async_note_growth(
     hass: HomeAssistant, entry: ConfigEntry, agent: str, size: int
 ) -> None:
     """Note that so many bytes of responses were added, and prune them once that is enough."""
-    retention, growth = _response_retention(entry), async_get_histories(hass).growth
+    retention = _response_retention(entry)
+    growth = async_get_histories(hass).growth
     growth[agent] += size
     if retention.size is not None and growth[agent] * _PART >= retention.size:
         del growth[agent]

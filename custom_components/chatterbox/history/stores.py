@@ -289,11 +289,9 @@ def async_store_record(
 
     Returns None if the store is closed or down, so that waiting is useless.
     """
-    return (
-        _async_record(hass, entry, agent, record)
-        if async_keeps_turns(hass, agent)
-        else None
-    )
+    if async_keeps_turns(hass, agent):
+        return _async_record(hass, entry, agent, record)
+    return None
 
 
 def _async_record(
@@ -354,7 +352,8 @@ def async_record_change(hass: HomeAssistant, change: JsonObject, at: float) -> N
     ):
         return
     entry = hass.config_entries.async_get_entry(registered.config_entry_id)
-    agent, turn_id = registered.config_subentry_id, change.get("turn_id")
+    agent = registered.config_subentry_id
+    turn_id = change.get("turn_id")
     if entry is None:
         return
     record = AuditRecord(

@@ -7,6 +7,8 @@ prompts stay identical.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from math import inf
 from typing import Final, NamedTuple
 
 from homeassistant.const import (
@@ -143,6 +145,11 @@ class NamedEntity:
     needs_whole_name: bool = False
     """True if a call cannot give the room."""
 
+    @property
+    def name(self) -> str:
+        """Its name; empty without one."""
+        return self.names[0] if self.names else ""
+
 
 type ListedName = tuple[str, tuple[str, ...]]
 """The name of an entity as it is listed under its room, empty without one, and its other names that say more."""
@@ -155,39 +162,43 @@ def listed_names(entities: Sequence[NamedEntity]) -> Mapping[str, ListedName]:
         *names.values(),
         *(name for one in entities for name in (*one.names, *one.room)),
     }
-    forms, words = compared_names(texts), _telling_words(texts)
-    own = Counter(
-        form for entity in entities for form in {forms[name] for name in entity.names}
-    )
+    forms = compared_names(texts)
+    words = _telling_words(texts)
+    of_entity = {
+        entity.entity_id: {forms[name] for name in entity.names} for entity in entities
+    }
+    own = Counter(chain.from_iterable(of_entity.values()))
     in_room = Counter(
         (entity.room[:1], forms[names[entity.entity_id]]) for entity in entities
     )
-    with_word: dict[str, set[str]] = defaultdict(set)
-    for entity in entities:
-        for text in (*entity.names[:1], *entity.room):
-            for word in words[text]:
-                with_word[word].add(entity.entity_id)
+    with_word = _entities_with_words(entities, words)
     listed_by_id: dict[str, ListedName] = {}
     for entity in entities:
-        short, full = names[entity.entity_id], entity.names[0] if entity.names else ""
-        others = own[forms[short]] - (
-            forms[short] in {forms[name] for name in entity.names}
-        )
-        name = (
-            short
-            if not others and in_room[entity.room[:1], forms[short]] == 1
-            else full
-        )
-        also = (
+        short, full = names[entity.entity_id], entity.name
+        form = forms[short]
+        has_others = own[form] > (form in of_entity[entity.entity_id])
+        is_unique = in_room[entity.room[:1], form] == 1 and not has_others
+        name = short if is_unique else full
+        told = (forms[name], forms.get(full))
+        news = tuple(
             alias
             for alias in entity.names[1:]
-            if forms[alias] not in (forms[name], forms.get(full))
-        )
-        news = tuple(
-            alias for alias in also if _is_news(alias, entity, words, with_word)
+            if forms[alias] not in told and _is_news(alias, entity, words, with_word)
         )
         listed_by_id[entity.entity_id] = name, news
     return listed_by_id
+
+
+def _entities_with_words(
+    entities: Iterable[NamedEntity], words: Mapping[str, frozenset[str]]
+) -> Mapping[str, set[str]]:
+    """Return the ids of the entities that have a word in their names or those of their rooms, by the words."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for entity in entities:
+        for text in (*entity.names[:1], *entity.room):
+            for word in words[text]:
+                found[word].add(entity.entity_id)
+    return found
 
 
 def _short_names(entities: Sequence[NamedEntity]) -> Mapping[str, str]:
@@ -205,7 +216,7 @@ def _short_names(entities: Sequence[NamedEntity]) -> Mapping[str, str]:
 
 def _divided(entity: NamedEntity) -> tuple[str, str, str, str]:
     """Return the names of an entity and its room, and the beginning and the rest of the former if it may be divided."""
-    full = entity.names[0] if entity.names else ""
+    full = entity.name
     room = entity.room[0] if entity.room else ""
     rest = full[len(room) :]
     short = rest.lstrip(_JOINTS)
@@ -227,7 +238,7 @@ def _is_news(
     with_word: Mapping[str, set[str]],
 ) -> bool:
     """Return True if an alias says more than name and room, or could be the name of another entity."""
-    if words[alias] == words[entity.names[0]].union(
+    if words[alias] == words[entity.name].union(
         *(words[room] for room in entity.room[:1])
     ):
         return False
@@ -335,69 +346,66 @@ def async_get_home(hass: HomeAssistant, assistant: str) -> Home:
 
 
 def _read_home(hass: HomeAssistant, assistant: str) -> Home:
-    rooms = {
-        area.id: Room(area.id, area.name.strip(), _sorted(area.aliases), area.floor_id)
-        for area in ar.async_get(hass).async_list_areas()
-    }
+    rooms = _rooms(hass)
     states = exposed_states(hass, assistant)
     found = [_named(hass, state, rooms) for state in states]
     listed = listed_names([named for named, _ in found])
-    all_entities = sorted(
-        (
-            ExposedEntity(
-                one.entity_id,
-                split_entity_id(one.entity_id)[0],
-                one.names,
-                area_id,
-                *listed[one.entity_id],
-            )
-            for one, area_id in found
-        ),
-        key=lambda entity: (
-            entity.domain,
-            entity.listed_name.casefold(),
-            entity.listed_name,
-            entity.entity_id,
-        ),
-    )
-    entities = [
-        entity for entity in all_entities if entity.domain not in _LISTED_BY_TOOLS
+    every = [
+        ExposedEntity(
+            one.entity_id,
+            split_entity_id(one.entity_id)[0],
+            one.names,
+            area_id,
+            *listed[one.entity_id],
+        )
+        for one, area_id in found
     ]
+    every.sort(key=_place_in_list)
+    entities = [one for one in every if one.domain not in _LISTED_BY_TOOLS]
+    elsewhere = [one for one in every if one.domain in _LISTED_BY_TOOLS]
     by_room: dict[str | None, list[ExposedEntity]] = {}
     for entity in entities:
         by_room.setdefault(entity.area_id, []).append(entity)
+    on_floors = {rooms[area_id].floor_id if area_id else None for area_id in by_room}
+    classes = {str(state.attributes.get(ATTR_DEVICE_CLASS) or "") for state in states}
+    return Home(
+        _floors(hass),
+        tuple(rooms.values()),
+        tuple(entities),
+        {area_id: tuple(in_room) for area_id, in_room in by_room.items()},
+        tuple(elsewhere),
+        frozenset(classes - {""}),
+        _distinctions(states, on_floors),
+    )
+
+
+def _place_in_list(one: ExposedEntity) -> tuple[str, ...]:
+    return one.domain, one.listed_name.casefold(), one.listed_name, one.entity_id
+
+
+def _rooms(hass: HomeAssistant) -> Mapping[str, Room]:
+    """Return the rooms by id, sorted by name."""
+    rooms = [
+        Room(area.id, area.name.strip(), _sorted(area.aliases), area.floor_id)
+        for area in ar.async_get(hass).async_list_areas()
+    ]
+    rooms.sort(key=lambda room: (room.name.casefold(), room.name, room.area_id))
+    return {room.area_id: room for room in rooms}
+
+
+def _floors(hass: HomeAssistant) -> tuple[Floor, ...]:
+    """Return the floors from the lowest to the highest, then those without a level."""
     floors = sorted(
         fr.async_get(hass).async_list_floors(),
         key=lambda floor: (
-            floor.level is None,
-            floor.level or 0,
+            inf if floor.level is None else floor.level,
             floor.name.casefold(),
             floor.floor_id,
         ),
     )
-    return Home(
-        tuple(
-            Floor(floor.floor_id, floor.name.strip(), _sorted(floor.aliases))
-            for floor in floors
-        ),
-        tuple(
-            sorted(
-                rooms.values(),
-                key=lambda room: (room.name.casefold(), room.name, room.area_id),
-            )
-        ),
-        tuple(entities),
-        {area_id: tuple(in_room) for area_id, in_room in by_room.items()},
-        tuple(entity for entity in all_entities if entity.domain in _LISTED_BY_TOOLS),
-        frozenset(
-            str(kind)
-            for state in states
-            if (kind := state.attributes.get(ATTR_DEVICE_CLASS))
-        ),
-        _distinctions(
-            states,
-            {rooms[area_id].floor_id if area_id else None for area_id in by_room},
-        ),
+    return tuple(
+        Floor(floor.floor_id, floor.name.strip(), _sorted(floor.aliases))
+        for floor in floors
     )
 
 

@@ -52,29 +52,26 @@ _OF_THE_NEAR: Final = 0.5
 _MUCH_WORSE: Final = 0.4
 """Part of the best score below which an entity is no match."""
 _USUAL: Final = (
-    *(
-        "light",
-        "switch",
-        "cover",
-        "climate",
-        "media_player",
-        "fan",
-        "lock",
-        "scene",
-        "vacuum",
-        "humidifier",
-    ),
-    *(
-        "water_heater",
-        "valve",
-        "alarm_control_panel",
-        "lawn_mower",
-        "siren",
-        "weather",
-        "person",
-        "todo",
-    ),
-    *("binary_sensor", "sensor"),
+    "light",
+    "switch",
+    "cover",
+    "climate",
+    "media_player",
+    "fan",
+    "lock",
+    "scene",
+    "vacuum",
+    "humidifier",
+    "water_heater",
+    "valve",
+    "alarm_control_panel",
+    "lawn_mower",
+    "siren",
+    "weather",
+    "person",
+    "todo",
+    "binary_sensor",
+    "sensor",
 )
 """Domains that people speak of, the most frequent first: they decide between equal scores."""
 
@@ -183,31 +180,21 @@ class EntityIndex:
                 (_ROOM, (room.name, *room.aliases) if room else ()),
                 (_NAME, entity.names),
             )
-            counts = {
-                word: weight
-                for weight, names in texts
-                for name in names
-                for word in _telling(name)
-            }
-            for word, weight in counts.items():
+            for word, weight in _weighted(texts).items():
                 self._having[word].append((index, weight))
         self._rarity = {
             word: log(1 + len(home.entities) / len(found))
             for word, found in self._having.items()
         }
         self._vocabulary = Vocabulary(self._having)
-        self._usual = [
-            _USUAL.index(one.domain) if one.domain in _USUAL else len(_USUAL)
-            for one in home.entities
-        ]
+        usual = {domain: place for place, domain in enumerate(_USUAL)}
+        self._usual = [usual.get(one.domain, len(usual)) for one in home.entities]
         self._indexes = {
             entity.entity_id: index for index, entity in enumerate(home.entities)
         }
         self._rooms: dict[str, set[str]] = defaultdict(set)
         for room in home.rooms:
-            for word in (
-                word for name in (room.name, *room.aliases) for word in _telling(name)
-            ):
+            for word in _weighted([(_ROOM, (room.name, *room.aliases))]):
                 self._rooms[word].add(room.area_id)
         self._room_words = Vocabulary(self._rooms)
 
@@ -290,6 +277,16 @@ class EntityIndex:
             for index, worth in best.items():
                 scores[index] += worth
         return scores
+
+
+def _weighted(texts: Iterable[tuple[float, Iterable[str]]]) -> Mapping[str, float]:
+    """Return the telling words of names, each with the weight of the last names that have it."""
+    return {
+        word: weight
+        for weight, names in texts
+        for name in names
+        for word in _telling(name)
+    }
 
 
 def _telling(text: str) -> list[str]:

@@ -132,7 +132,8 @@ def exposed_names(
 
 def is_named_in(hass: HomeAssistant, entity_id: str, words: Sequence[str]) -> bool:
     """Return whether words contain the name of an entity, or an alias."""
-    entry, state = er.async_get(hass).async_get(entity_id), hass.states.get(entity_id)
+    entry = er.async_get(hass).async_get(entity_id)
+    state = hass.states.get(entity_id)
     names = intent.async_get_entity_aliases(hass, entry, state=state) if state else ()
     return has_name_in(words, names)
 
@@ -163,7 +164,8 @@ def _candidates(
     """Return the states of the given entities that have the name and are in the area and on the floor."""
     groups: list[set[str]] = [] if among is None else [set(among)]
     if constraints.name:
-        index, name = _index(hass), compared(constraints.name)
+        index = _index(hass)
+        name = compared(constraints.name)
         groups.append(
             {
                 constraints.name,
@@ -281,11 +283,9 @@ def spoken(name: str) -> str:
             " ", "".join(map(_spoken_char, unicodedata.normalize("NFC", name)))
         ).split()
     )
-    return (
-        words
-        if len(words) <= _LONGEST
-        else f"{words[:_LONGEST].rpartition(' ')[0] or words[:_LONGEST]}…"
-    )
+    if len(words) <= _LONGEST:
+        return words
+    return f"{words[:_LONGEST].rpartition(' ')[0] or words[:_LONGEST]}…"
 
 
 @lru_cache(_MOST_KEPT)

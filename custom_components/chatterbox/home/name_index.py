@@ -84,13 +84,11 @@ class NameIndex[Key]:
             if fit := fitting(found):
                 return fit
         names = [part for part in map(str.strip, _NAMES_APART.split(name)) if part]
-        return (
-            frozenset.intersection(
+        if names[1:]:
+            return frozenset.intersection(
                 *(frozenset(self.find(part, fitting)) for part in names)
             )
-            if names[1:]
-            else frozenset()
-        )
+        return frozenset()
 
 
 def _folded(words: str) -> str:
@@ -134,7 +132,8 @@ def names_in(
     hass: HomeAssistant, text: str
 ) -> Iterator[tuple[int, int, AbstractSet[Known]]]:
     """Yield where a text holds a name of the home, the longest at each place, with all that may be meant."""
-    index, stop = _names_of(async_get_home(hass, CONVERSATION)), 0
+    index = _names_of(async_get_home(hass, CONVERSATION))
+    stop = 0
     parts = [*PART.finditer(text, 0, MOST_UNDERSTOOD)]
     for place, begin in enumerate(parts):
         if begin.start() < stop or not index.may_begin(begin[0]):
@@ -153,16 +152,15 @@ def with_known_names(hass: HomeAssistant, text: str) -> str:
     """
     written, begin = "", 0
     for start, stop, known in names_in(hass, text):
-        heard, names = (
-            compared(text[start:stop]),
-            {compared(one.name): one.name for one in known},
-        )
+        heard = compared(text[start:stop])
+        names = {compared(one.name): one.name for one in known}
         if (
             len(names) == 1
             and heard not in names
             and heard not in entities_by_name(hass)
         ):
-            written, begin = written + text[begin:start] + names.popitem()[1], stop
+            written = written + text[begin:start] + names.popitem()[1]
+            begin = stop
     return written + text[begin:]
 
 
@@ -171,7 +169,8 @@ def place_name(hass: HomeAssistant, kind: str, name: str) -> str:
 
     A name that it finds, and one that may mean none or several, is returned as it is.
     """
-    areas, floors = ar.async_get(hass), fr.async_get(hass)
+    areas = ar.async_get(hass)
+    floors = fr.async_get(hass)
     if any(
         intent.find_areas(name, areas)
         if kind == "area"

@@ -109,18 +109,17 @@ class Request:
     def places(self) -> frozenset[str]:
         """The words that stand where a place is named: "in the attic"."""
         pattern = _PLACES.get(base_language(self.language))
-        return (
-            frozenset(pattern.findall(" ".join(self.words))) if pattern else frozenset()
-        )
+        if pattern:
+            return frozenset(pattern.findall(" ".join(self.words)))
+        return frozenset()
 
     @property
     def asks(self) -> bool:
         """Whether the words ask how things are, or were, and nothing follows the question."""
-        words, text = " ".join(self.words), self.text.rstrip()
-        bare, patterns = (
-            text.rstrip("".join(QUESTION_ENDS)),
-            _ASKS.get(base_language(self.language)),
-        )
+        words = " ".join(self.words)
+        text = self.text.rstrip()
+        bare = text.rstrip("".join(QUESTION_ENDS))
+        patterns = _ASKS.get(base_language(self.language))
         if (
             patterns is None
             or len(text) > MOST_COMPARED
@@ -137,10 +136,8 @@ class Request:
     @property
     def wanted(self) -> frozenset[str]:
         """The wishes of the words, as far as they are plain commands: "open", "off"; see `wishes.toml`."""
-        words, phrases = (
-            " ".join(self.words),
-            _WANTED.get(base_language(self.language), ()),
-        )
+        words = " ".join(self.words)
+        phrases = _WANTED.get(base_language(self.language), ())
         found = [
             (match, wanted)
             for wanted, pattern in phrases
@@ -170,7 +167,8 @@ class Request:
         """Return whether the words may mean one of some areas or floors: they name it, or it is around the person."""
         if not self.text:
             return bool(place_ids)
-        areas, floors = ar.async_get(self.hass), fr.async_get(self.hass)
+        areas = ar.async_get(self.hass)
+        floors = fr.async_get(self.hass)
         here = areas.async_get_area(self.area_id) if self.area_id else None
         if here and not place_ids.isdisjoint(
             {here.id} if kind == "area" else {here.floor_id}

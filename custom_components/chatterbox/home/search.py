@@ -55,7 +55,8 @@ _MOST_INDEXES: Final = 16
 
 async def async_get_entity_index(hass: HomeAssistant, language: str) -> EntityIndex:
     """Return the index of the home in a language and the home's own, rebuilt when the home has changed."""
-    home, indexes = async_get_home(hass, CONVERSATION_DOMAIN), _indexes(hass)
+    home = async_get_home(hass, CONVERSATION_DOMAIN)
+    indexes = _indexes(hass)
     cached = indexes.get(language)
     if cached is not None and cached.home is home:
         return cached

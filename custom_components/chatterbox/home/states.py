@@ -78,10 +78,8 @@ def _state(entry: _Entry, name: str) -> str:
         for key, value in entry.attributes.items()
         if value is not None and key != "device_class"
     }
-    unit, bright = (
-        present.pop("unit_of_measurement", None),
-        present.get("brightness", ""),
-    )
+    unit = present.pop("unit_of_measurement", None)
+    bright = present.get("brightness", "")
     facts = [
         f"{key} {quoted(value)}"
         for key, value in sorted(present.items())

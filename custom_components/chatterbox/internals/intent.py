@@ -64,11 +64,9 @@ def handler_path(handler: intent.IntentHandler) -> str:
     """Return the path of one of Home Assistant's own handlers, or an empty text."""
     kind = type(handler)
     is_own = kind.__module__.startswith(_COMPONENTS)
-    return (
-        f"{kind.__module__.removeprefix(_COMPONENTS)}.{kind.__qualname__}"
-        if is_own
-        else ""
-    )
+    if is_own:
+        return f"{kind.__module__.removeprefix(_COMPONENTS)}.{kind.__qualname__}"
+    return ""
 
 
 @callback

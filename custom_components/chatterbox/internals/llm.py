@@ -82,10 +82,8 @@ async def async_assist_platforms(api: llm.API) -> _Platforms | None:
     found = _ASSIST.find(api.hass)
     if found is None or not isinstance(api, found.AssistAPI):
         return None
-    last, components = (
-        _last_platforms(api.hass),
-        frozenset(api.hass.config.top_level_components),
-    )
+    last = _last_platforms(api.hass)
+    components = frozenset(api.hass.config.top_level_components)
     if components not in last:
         platforms: _Platforms = await api.hass.data[
             found.DATA_PLATFORMS

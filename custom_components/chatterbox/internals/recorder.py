@@ -62,7 +62,8 @@ async def _async_read(
     hass: HomeAssistant, reliance: Reliance, job: Callable[[Any], object]
 ) -> Any:
     """Let the executor of the recorder read with a module; return None if that has moved. Callers name the type."""
-    found, recorder = reliance.find(hass), _INSTANCE.find(hass)
+    found = reliance.find(hass)
+    recorder = _INSTANCE.find(hass)
     if found is None or recorder is None:
         return None
     return await recorder.get_instance(hass).async_add_executor_job(job, found)
@@ -180,7 +181,8 @@ async def async_cause(hass: HomeAssistant, entity_id: str, when: datetime) -> Ca
     nearest = min(
         entries, key=lambda entry: abs(float(str(entry["when"])) - when.timestamp())
     )
-    user_id, name = nearest.get("context_user_id"), nearest.get("context_name")
+    user_id = nearest.get("context_user_id")
+    name = nearest.get("context_name")
     return Cause(
         user_id if isinstance(user_id, str) else None,
         name if isinstance(name, str) else None,

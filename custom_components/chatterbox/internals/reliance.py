@@ -39,9 +39,9 @@ class Reliance[Owner = ModuleType]:
     def find(self, hass: HomeAssistant) -> Owner | None:
         """Return the module or object; None if it is not there, or has not all of the names."""
         found = self.owner(hass) if self.owner else sys.modules.get(self.module)
-        return (
-            None if found is None or self._missing_in(found) else cast("Owner", found)
-        )
+        if found is None or self._missing_in(found):
+            return None
+        return cast("Owner", found)
 
     async def async_missing(self, hass: HomeAssistant) -> tuple[str, ...]:
         """Return the names that this release does not have, none for a component that is not set up."""

@@ -136,7 +136,8 @@ class _Page:
 
 async def _async_page(viewer: Viewer, _data: Mapping[str, Any]) -> _Page:
     """Return the data that all views need. Only an administrator chooses among people and places."""
-    hass, registry = viewer.hass, er.async_get(viewer.hass)
+    hass = viewer.hass
+    registry = er.async_get(viewer.hass)
     agents = [
         agent
         for entry in hass.config_entries.async_entries(DOMAIN)

@@ -131,7 +131,8 @@ def async_register_command(
             )
         except HomeAssistantError as error:
             code = error.code if isinstance(error, CommandRefused) else REFUSED
-            key, domain = error.translation_key, error.translation_domain
+            key = error.translation_key
+            domain = error.translation_domain
             connection.send_error(
                 number, code, str(error), key, domain, error.translation_placeholders
             )

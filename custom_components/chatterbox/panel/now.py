@@ -199,7 +199,9 @@ class Now:
 
 async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
     """Send the present now, and whenever it has changed, until the page is closed."""
-    hass, number, connection = viewer.hass, data["id"], viewer.connection
+    hass = viewer.hass
+    number = data["id"]
+    connection = viewer.connection
     language = await async_closest_language(
         hass, data.get("language", hass.config.language)
     )
@@ -310,10 +312,8 @@ def _stand_in(agent: Agent) -> str | None:
 
 
 def _figures(hass: HomeAssistant, agent: str) -> dict[str, Any]:
-    tracker, recent = (
-        async_get_usage_tracker(hass),
-        async_get_recent_turns(hass).of(agent),
-    )
+    tracker = async_get_usage_tracker(hass)
+    recent = async_get_recent_turns(hass).of(agent)
     usage = tracker.latest_usage(agent)
     waits = [
         one.facts.first_words for one in recent if one.facts.first_words is not None

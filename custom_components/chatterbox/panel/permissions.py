@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import starmap
 from typing import Any, Final, Literal
 
 import voluptuous as vol
@@ -39,6 +40,7 @@ from ..home.entity_matches import (
 from ..people.speakers import Asking, Speaker
 from ..runtime.rule_labels import (
     Labels,
+    RuleLabels,
     async_action_names,
     async_get_rule_labels,
     async_tool_names,
@@ -178,8 +180,10 @@ class _Permissions:
 
 async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions:
     """Return the rules of the home in plain words."""
-    hass, store = viewer.hass, async_get_home_rules(viewer.hass)
-    rules, is_locked = store.stored, store.current is not store.stored
+    hass = viewer.hass
+    store = async_get_home_rules(viewer.hass)
+    rules = store.stored
+    is_locked = store.current is not store.stored
     language = await async_closest_language(hass, data["language"])
     every = Policy((*rules.policy.rules, *DEFAULT_RULES))
     labels = await async_get_rule_labels(hass, every, language, with_tools=False)
@@ -195,13 +199,6 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
             _WrittenRule(stored, text.of(rule), rule in of_pin) for stored, rule in rows
         ]
 
-    offered: Mapping[str, Labels] = {
-        "verdicts": labels.verdicts,
-        **labels.of_conditions,
-    }
-    unnamed = NEVER_WHERE_PEOPLE_WERE.actions.difference(
-        *(rule.actions for rule in rules.policy.rules)
-    )
     return _Permissions(
         version=_version(rules),
         locked=is_locked,
@@ -209,25 +206,33 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
         pin_uses=uses,
         rules=written(rules.policy),
         defaults=written(Policy(DEFAULT_RULES)),
-        choices={
-            **{
-                name: [
-                    _Named(key, label)
-                    for label, key in known.ids.items()
-                    if key not in unnamed
-                ]
-                for name, known in offered.items()
-            },
-            **{
-                name: sorted(
-                    (_Named(*item) for item in known.items()),
-                    key=lambda one: one.name.casefold(),
-                )
-                for name, known in names.items()
-            },
-        },
+        choices=_offered(labels, rules.policy) | _named(names),
         fields=labels.fields,
     )
+
+
+def _offered(labels: RuleLabels, policy: Policy) -> dict[str, list[_Named]]:
+    """Return the names that any rule may have, by condition."""
+    known: Mapping[str, Labels] = {"verdicts": labels.verdicts, **labels.of_conditions}
+    unnamed = NEVER_WHERE_PEOPLE_WERE.actions.difference(
+        *(rule.actions for rule in policy.rules)
+    )
+    return {
+        name: [_Named(key, text) for text, key in one.ids.items() if key not in unnamed]
+        for name, one in known.items()
+    }
+
+
+def _named(
+    names: Mapping[str, Mapping[str, str]],
+) -> dict[str, list[_Named]]:
+    """Return the names of what rules name, by condition."""
+    return {
+        condition: sorted(
+            starmap(_Named, known.items()), key=lambda one: one.name.casefold()
+        )
+        for condition, known in names.items()
+    }
 
 
 async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
@@ -293,16 +298,12 @@ async def _async_devices(viewer: Viewer, data: Mapping[str, Any]) -> _Devices:
     The strictest verdict comes first; entities with the same one are ordered by area
     and name.
     """
-    hass, policy = viewer.hass, async_get_home_rules(viewer.hass).current.policy
-    words, offset, wanted = (
-        fold(data["search"]).split(),
-        data["offset"],
-        data.get("verdict"),
-    )
-    area_ids, areas = (
-        areas_of_entities(hass),
-        {one.id: one.name for one in ar.async_get(hass).async_list_areas()},
-    )
+    hass = viewer.hass
+    policy = async_get_home_rules(viewer.hass).current.policy
+    words = fold(data["search"]).split()
+    offset = data["offset"]
+    area_ids = areas_of_entities(hass)
+    areas = {one.id: one.name for one in ar.async_get(hass).async_list_areas()}
     await asyncio.sleep(0)  # in a large home, each of these takes its time
     exposed = exposed_states(hass, CONVERSATION_DOMAIN, _acting_domains(hass))
     places = {
@@ -312,29 +313,30 @@ async def _async_devices(viewer: Viewer, data: Mapping[str, Any]) -> _Devices:
     found = [
         one.entity_id
         for one in exposed
-        if not words or _has_words(one, places[one.entity_id], words)
+        if _has_words(one, places[one.entity_id], words)
     ]
-    entity_ids = sorted(
-        found, key=lambda one: (not places[one], places[one].casefold())
-    )
-    judged = sorted(
-        await async_judge_entities(hass, policy, entity_ids),
-        key=lambda one: -one.verdict.strictness,
-    )
+
+    def rank(one: EntityVerdict) -> tuple[int, bool, str]:
+        place = places[one.entity_id]
+        return -one.verdict.strictness, not place, place.casefold()
+
+    judged = sorted(await async_judge_entities(hass, policy, found), key=rank)
     rooms = Counter(
         places[one.entity_id] for one in judged if one.verdict is Verdict.ALLOW
     )
-    in_room = [
-        one for one in judged if data.get("area") in (None, places[one.entity_id])
+    fitting = [
+        one
+        for one in judged
+        if data.get("area") in (None, places[one.entity_id])
+        and data.get("verdict") in (None, one.verdict)
     ]
-    fitting = [one for one in in_room if wanted in (None, one.verdict)]
     listed = fitting[offset : offset + data["limit"]]
     language = await async_closest_language(hass, data["language"])
     actions = await async_action_names(
         hass, {action for one in listed for action in one.actions}, language
     )
     rows = [_row(hass, policy, one, places[one.entity_id], actions) for one in listed]
-    return _Devices(len(fitting), rows, [_Room(*item) for item in rooms.items()])
+    return _Devices(len(fitting), rows, [*starmap(_Room, rooms.items())])
 
 
 def _acting_domains(hass: HomeAssistant) -> list[str]:

@@ -104,7 +104,8 @@ def _is_choice(hass: HomeAssistant, rule: Rule, entity_id: str) -> bool:
 
 def _opening(hass: HomeAssistant, entity_id: str, verdict: Verdict) -> frozenset[str]:
     """Return the actions on an entity that the default rules hold, for a verdict that asks; empty for all."""
-    domain, state = entity_id.partition(".")[0], hass.states.get(entity_id)
+    domain = entity_id.partition(".")[0]
+    state = hass.states.get(entity_id)
     device_class = state.attributes.get(ATTR_DEVICE_CLASS) if state else None
     fitting = (
         rule.actions

@@ -159,18 +159,17 @@ class RuleText:
                 count=str(more),
             )
         *others, last = names
-        return (
-            self._joined("rule_or", [self._joined("spoken_list", others), last])
-            if others
-            else last
-        )
+        if others:
+            return self._joined("rule_or", [self._joined("spoken_list", others), last])
+        return last
 
 
 def registered_names(
     hass: HomeAssistant, policy: Policy
 ) -> Mapping[str, Mapping[str, str]]:
     """Return the names of areas, labels, satellites and the entities of rules, by condition and id."""
-    devices, registry = dr.async_get(hass), er.async_get(hass)
+    devices = dr.async_get(hass)
+    registry = er.async_get(hass)
     satellites = {
         one.device_id
         for one in registry.entities.values()

@@ -42,13 +42,13 @@ _FAILED: Final = frozenset(
 )
 _CUT_SHORT: Final = frozenset(
     {
-        *(
-            StopReason.MAX_ITERATIONS,
-            StopReason.MAX_TOOL_CALLS,
-            StopReason.DEADLINE,
-            StopReason.LENGTH,
-        ),
-        *(StopReason.CONTENT_FILTER, StopReason.REPETITION, None),
+        StopReason.MAX_ITERATIONS,
+        StopReason.MAX_TOOL_CALLS,
+        StopReason.DEADLINE,
+        StopReason.LENGTH,
+        StopReason.CONTENT_FILTER,
+        StopReason.REPETITION,
+        None,
     }
 )
 """Stop reasons of turns whose answer is not complete; None for one that was cut off."""
@@ -295,7 +295,8 @@ class TurnViews:
         row = self.row(turn, found.changes)
         inferences = [self._inference(one) for one in timings.inferences]
         costs = [one.cost for one in inferences]
-        words, answer = said_in(turn.messages), answered_in(turn.messages)
+        words = said_in(turn.messages)
+        answer = answered_in(turn.messages)
         contexts = [
             message.context
             for message in turn.messages
@@ -415,7 +416,8 @@ class TurnViews:
         """Return what became of a call, in the language of the viewer where its record tells enough."""
         text = change.get("message", "")
         with suppress(KeyError, TypeError, ValueError):  # another version stored it
-            text = self.texts.of_record(change) if self.texts else text
+            if self.texts:
+                text = self.texts.of_record(change)
         return self.cleared(str(text))
 
     def cleared(self, text: str) -> str:
@@ -424,14 +426,13 @@ class TurnViews:
 
 
 _SHOWN_OF_CHANGE: Final = (
-    *(
-        "tool_call_id",
-        "message",
-        "outcome",
-        "verdict",
-        "decided_by",
-        "approval",
-        "answered_through",
-    ),
-    *("entity_ids", "error"),
+    "tool_call_id",
+    "message",
+    "outcome",
+    "verdict",
+    "decided_by",
+    "approval",
+    "answered_through",
+    "entity_ids",
+    "error",
 )

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Final
 
 import voluptuous as vol
@@ -108,67 +108,67 @@ class TurnPage:
 
 async def _async_stores(hass: HomeAssistant) -> tuple[list[HistoryStore], list[str]]:
     """Return the open stores of all services, each once, and the names of services that have none."""
-    histories, entries = (
-        async_get_histories(hass),
-        hass.config_entries.async_entries(DOMAIN, include_ignore=False),
-    )
+    histories = async_get_histories(hass)
+    entries = hass.config_entries.async_entries(DOMAIN, include_ignore=False)
     opened = [(entry.title, await histories.async_open(entry)) for entry in entries]
     stores = dict.fromkeys(store for _, store in opened if store is not None)
     return [*stores], [title for title, store in opened if store is None]
 
 
 async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
-    (stores, closed), most = await _async_stores(viewer.hass), data["limit"]
-    before = (
-        [int(one) for one in data["cursor"].split(".")]
-        if "cursor" in data
-        else [None] * len(stores)
-    )
-    if len(before) != len(stores):
-        raise CommandRefused(NOT_FOUND)  # a database was added or removed meanwhile
+    (stores, unreachable) = await _async_stores(viewer.hass)
+    most = data["limit"]
+    before = _positions(data, len(stores))
     query = _query(viewer, data)
     reading = (
         store.listed_turns(replace(query, before=at))
         for store, at in zip(stores, before, strict=True)
     )
     answers = await asyncio.gather(*reading, return_exceptions=True)
-    pages = [answer for answer in answers if isinstance(answer, tuple)]
-    troubles = [answer for answer in answers if isinstance(answer, BaseException)]
-    for trouble in troubles:
-        if not isinstance(trouble, StoreUnavailable) or not pages:
-            raise trouble
-    found = [answer[0] if isinstance(answer, tuple) else () for answer in answers]
-    merged = heapq.merge(
-        *(_of_store(number, page) for number, page in enumerate(found)), key=_age
-    )
-    taken, views, last = (
-        [*islice(merged, most)],
-        await _async_views(viewer, data),
-        [*map(_or_newest, before)],
-    )
+    pages = list[Sequence[ListedTurn]]()
+    totals = list[int]()
+    trouble: StoreUnavailable | None = None
+    for store, answer in zip(stores, answers, strict=True):
+        match answer:
+            case StoreUnavailable():
+                trouble = answer
+                unreachable.append(store.where)
+                pages.append(())
+            case BaseException():
+                raise answer
+            case page, matching:
+                pages.append(page)
+                totals.append(matching or 0)
+    if trouble and not totals:
+        raise trouble
+    merged = heapq.merge(*map(_of_store, count(), pages), key=_age)
+    taken = [*islice(merged, most)]
+    views = await _async_views(viewer, data)
+    last = [*map(_or_newest, before)]
     rows: list[TurnRow] = []
     for number, one in taken:
         last[number] = one.seq
         rows.append(views.row(one.turn, one.changes))
         if len(rows) % _ROWS_AT_ONCE == 0:
             await asyncio.sleep(0)
-    is_more = len(taken) == most and (
-        sum(map(len, found)) > most or any(len(page) == most for page in found)
-    )
-    totals = [total for _, total in pages if total is not None]
+    lengths = [*map(len, pages)]
+    is_more = len(taken) == most and (sum(lengths) > most or most in lengths)
     return TurnPage(
         rows,
         ".".join(map(str, last)) if is_more else None,
-        sum(totals) if "cursor" not in data else None,
-        [
-            *closed,
-            *(
-                one.where
-                for one, answer in zip(stores, answers, strict=True)
-                if isinstance(answer, BaseException)
-            ),
-        ],
+        None if "cursor" in data else sum(totals),
+        unreachable,
     )
+
+
+def _positions(data: Mapping[str, Any], stores: int) -> Sequence[int | None]:
+    """Return up to which turn each store has been listed; None for one of which nothing has."""
+    if "cursor" not in data:
+        return [None] * stores
+    positions = [int(one) for one in data["cursor"].split(".")]
+    if len(positions) != stores:
+        raise CommandRefused(NOT_FOUND)  # a database was added or removed meanwhile
+    return positions
 
 
 async def _async_views(viewer: Viewer, data: Mapping[str, Any]) -> TurnViews:
@@ -197,7 +197,8 @@ def _or_newest(seq: int | None) -> int:
 
 def _query(viewer: Viewer, data: Mapping[str, Any]) -> TurnList:
     """Return what a list has to match. A user's own turns stay the only ones, whoever is looked for."""
-    people, wanted = viewer.people, data.get("person_id")
+    people = viewer.people
+    wanted = data.get("person_id")
     if wanted is not None:
         people = frozenset({wanted}) if people is None else people & {wanted}
     ends = [_ENDS[mark] for mark in data["marks"] if mark in _ENDS]
@@ -234,7 +235,8 @@ async def _async_get(viewer: Viewer, data: Mapping[str, Any]) -> object:
 
 async def _async_report(viewer: Viewer, data: Mapping[str, Any]) -> object:
     """Return a turn as Markdown to be published: without names of people and places, and without ids of theirs."""
-    hass, (_, found) = viewer.hass, await _async_found(viewer, data["turn_id"])
+    hass = viewer.hass
+    (_, found) = await _async_found(viewer, data["turn_id"])
     view = await TurnViews(hass).async_turn(found)
     written = {
         name: value
@@ -255,10 +257,8 @@ async def _async_report(viewer: Viewer, data: Mapping[str, Any]) -> object:
         part for name in names for part in name.split() if len(part) > _PARTICLE
     }
     for part in sorted(filter(None, parts), key=len, reverse=True):
-        name, letter = (
-            re.escape(json.dumps(part, ensure_ascii=False)[1:-1]),
-            rf"[^\W{HAN}]",
-        )
+        name = re.escape(json.dumps(part, ensure_ascii=False)[1:-1])
+        letter = rf"[^\W{HAN}]"
         text = re.sub(
             rf"(?<!{letter}){name}s?(?!{letter})",
             "(a person)",

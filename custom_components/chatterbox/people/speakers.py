@@ -156,7 +156,8 @@ class ContextWatch:
         yield _Known(None, has_turn=True)  # the line is too long: assume the worst
 
     def _unheard(self, context_id: str, parent_id: str | None = None) -> _Known:
-        made, dropped = _time_of(context_id), self._forgotten_until
+        made = _time_of(context_id)
+        dropped = self._forgotten_until
         return _Known(
             parent_id,
             is_fully_known=dropped is None or (made is not None and made > dropped),
@@ -281,7 +282,8 @@ async def async_get_speaker(
         0
     )  # let the bus finish: an event fired within another is dispatched after it
     callers = async_get_context_watch(hass).callers(user_input.context)
-    device_id, satellite_id = user_input.device_id, user_input.satellite_id
+    device_id = user_input.device_id
+    satellite_id = user_input.satellite_id
     if (
         satellite_id
         and not device_id
@@ -400,7 +402,8 @@ def async_speaker_area(
     if user_input.satellite_id and (
         entry := er.async_get(hass).async_get(user_input.satellite_id)
     ):
-        area_id, device_id = entry.area_id, entry.device_id
+        area_id = entry.area_id
+        device_id = entry.device_id
     if (
         area_id is None
         and device_id

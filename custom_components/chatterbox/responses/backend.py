@@ -142,10 +142,8 @@ class ResponsesBackend:
                 kind=ErrorType.TOO_MANY_REQUESTS,
                 code="budget_spent",
             )
-        provider, earlier = (
-            CountedModel(self._hass, model),
-            Summary(instructions, 0) if instructions else None,
-        )
+        provider = CountedModel(self._hass, model)
+        earlier = Summary(instructions, 0) if instructions else None
         try:
             summary = await provider.summary(transcript, earlier, _COMPACTING_SECONDS)
         except ProviderError as error:
@@ -194,7 +192,8 @@ class ResponsesBackend:
         )
 
     def _turns_of(self, found: _Found) -> ApiTurns:
-        subentry_id, agent_id = found.subentry.subentry_id, found.entity.entity_id
+        subentry_id = found.subentry.subentry_id
+        agent_id = found.entity.entity_id
         turns = self._turns.get(subentry_id)
         if turns is None or turns.agent_id != agent_id:
             self._forget(subentry_id)
@@ -235,11 +234,9 @@ class EntryResponseStore:
     async def get(self, response_id: str) -> ResponseRecord | None:
         """Return a response; None for one of an agent that was removed."""
         record = await self._ask(lambda store: store.response(response_id))
-        return (
-            record
-            if record is not None and record.agent in self.entry.subentries
-            else None
-        )
+        if record is not None and record.agent in self.entry.subentries:
+            return record
+        return None
 
     async def chain(
         self, conversation_id: str, newest: int | None = None

@@ -82,7 +82,8 @@ class Load:
 
 
 def _too_many(message: str) -> ApiError:
-    status, kind = HTTPStatus.TOO_MANY_REQUESTS, ErrorType.TOO_MANY_REQUESTS
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    kind = ErrorType.TOO_MANY_REQUESTS
     return ApiError(
         message, status=status, kind=kind, code="rate_limit_exceeded", retry_after=1
     )
@@ -177,7 +178,8 @@ class Exchange:
         return has_room
 
     def _has_room(self, sizes: Counter[str], size: int) -> bool:
-        most, largest = self.limits.size_of_all, self.limits.size
+        most = self.limits.size_of_all
+        largest = self.limits.size
         return sizes[self.token] + size <= max(
             most // 2, largest
         ) and sizes.total() + size <= max(most, largest)

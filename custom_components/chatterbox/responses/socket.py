@@ -189,10 +189,8 @@ class _Connection:
 
     def _keep(self, message: str | ApiError) -> bool:
         """Queue a message; return whether there was room for it."""
-        limits, size = (
-            self._exchange.limits,
-            len(message) if isinstance(message, str) else 0,
-        )
+        limits = self._exchange.limits
+        size = len(message) if isinstance(message, str) else 0
         if (
             self._messages.qsize() >= limits.waiting
             or self._exchange.held + size > 2 * limits.size

@@ -53,11 +53,9 @@ def request_words(request: TurnRequest) -> UserMessage | None:
 
 
 def _before_words(request: TurnRequest) -> Transcript:
-    return (
-        request.transcript
-        if request_words(request) is None
-        else request.transcript[:-1]
-    )
+    if request_words(request) is None:
+        return request.transcript
+    return request.transcript[:-1]
 
 
 def _added(request: TurnRequest) -> Transcript:
@@ -242,11 +240,8 @@ class ApiTurnSource(TurnSource):
         A request that is rejected here leaves the question open.
         """
         names = {tool.name for tool in definitions}
-        for call in (
-            (pending.call for pending in self.answered.approved)
-            if self.answered
-            else ()
-        ):
+        for pending in self.answered.approved if self.answered else ():
+            call = pending.call
             if call.name not in names:
                 message = f"The approved tool {call.name!r} is not among those of this request. Name the same again."
                 raise invalid(message, "tools", "approval_continuation_invalid")
@@ -256,21 +251,18 @@ class ApiTurnSource(TurnSource):
                     f"A tool of the agent is called {function.name!r}, too. Choose another name.",
                     "tools",
                 )
+        unlabelled: dict[str, str | None] = dict.fromkeys(
+            tool.name for tool in tools.definitions
+        )
+        labels = {**unlabelled, **tools.labels}
         for index, wish in enumerate(self.request.hosted or ()):
-            known = {
-                name
-                for name, label in tools.labels.items()
-                if label == wish.server_label
-            }
-            known |= {
-                tool.name for tool in tools.definitions if tool.name not in tools.labels
-            }
             wanted = wish.allowed.tool_names if wish.allowed else None
-            if unknown := sorted(set(wanted or ()) - known):
-                message = (
-                    f"There is no tool {unknown[0]!r} under {wish.server_label!r}."
-                )
-                raise invalid(message, f"tools[{index}].allowed_tools", "unknown_tool")
+            for name in sorted(wanted or ()):
+                # A tool without a label is under each of them.
+                if labels.get(name, "") not in {None, wish.server_label}:
+                    message = f"There is no tool {name!r} under {wish.server_label!r}."
+                    param = f"tools[{index}].allowed_tools"
+                    raise invalid(message, param, "unknown_tool")
 
     @override
     def hear(self, event: TurnEvent) -> None:
@@ -293,9 +285,9 @@ class ClientApprovals(Hooks):
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> Ask | None:
         wish = self._wishes.get(self._labels.get(tool.name, OWN_LABEL))
-        return (
-            Ask("", _WANTED_BY_CLIENT) if wish is not None and wish.asks(tool) else None
-        )
+        if wish is not None and wish.asks(tool):
+            return Ask("", _WANTED_BY_CLIENT)
+        return None
 
     pre_approved_use = pre_tool_use
 

@@ -5,7 +5,7 @@ question can be answered.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import Context as Variables
 from dataclasses import replace
 from functools import partial
@@ -110,64 +110,51 @@ class ApiTurns:
         After words that are neither and no request, the input asks the question again,
         once.
         """
-        words, before = request_words(request), request.transcript[-2:-1]
-        if (
-            words is None
-            or request.hosted is not None
-            or not before
-            or not isinstance(before[0], AssistantMessage)
-        ):
-            return turn_input
-        language = self._hass.config.language
-        sentences, last = (
-            await async_get_sentences(self._hass, language),
-            before[0].text,
-        )
-        if not (
-            alike := [one for one in self._waiting(request) if last.endswith(one.text)]
-        ):
+        words = request_words(request)
+        alike = self._repeated(request)
+        if words is None or not alike:
             return turn_input
         *older, question = alike
         approvals = async_get_approvals(self._hass)
-        named, chosen = (
-            asked_of(
-                self._hass, sentences, question.calls, understood_language(language)
-            ),
-            None,
-        )
-        answer = understand_answer(words.text, understood_language(language), named)
+        language = self._hass.config.language
+        sentences = await async_get_sentences(self._hass, language)
+        understood = understood_language(language)
+        named = asked_of(self._hass, sentences, question.calls, understood)
+        answer = understand_answer(words.text, understood, named)
+        chosen = None
         if question.options:
             chosen = chosen_of(self._hass, question, words.text, language)
-            answer = (
-                answer
-                if answer is Meaning.NO
-                else Meaning.YES
-                if chosen
-                else Meaning.OTHER
-            )
+            if answer is not Meaning.NO:
+                answer = Meaning.YES if chosen else Meaning.OTHER
         if answer is Meaning.OTHER:
             user_input = replace(turn_input.user_input, text=words.text)
             is_unclear = chosen is not None or await async_is_neither(
                 self._hass, user_input, named
             )
-            is_asked = is_unclear and approvals.repeat(question.id)
-            return (
-                replace(turn_input, reply=again_text(sentences, question))
-                if is_asked
-                else turn_input
-            )
-        question = question.chosen(chosen) if chosen else question
+            if is_unclear and approvals.repeat(question.id):
+                return replace(turn_input, reply=again_text(sentences, question))
+            return turn_input
+        left = ""
+        if chosen:
+            question = question.chosen(chosen)
+        elif question.later:
+            left = unmeant_text(self._hass, sentences, question.later)
         for one in older:  # the same words must not count twice
             approvals.drop(one.id)
         by_client = _by_client(request.caller, approved=answer is Meaning.YES)
-        left = (
-            unmeant_text(self._hass, sentences, question.later)
-            if question.later and not chosen
-            else ""
-        )
         return replace(
             turn_input, answered=question.with_answer(by_client), prefix=left
         )
+
+    def _repeated(self, request: TurnRequest) -> Sequence[Question]:
+        """Return the questions that wait, and in whose words the transcript of a client ends before its own."""
+        match request.transcript[-2:-1]:
+            case (AssistantMessage(text=last),) if request.hosted is None:
+                return [
+                    one for one in self._waiting(request) if last.endswith(one.text)
+                ]
+            case _:
+                return ()
 
     def _from_client(self, turn_input: TurnInput, source: ApiTurnSource) -> TurnInput:
         """Return the input with its source, and with the words of its client."""

@@ -45,6 +45,7 @@ from .protocol.errors import ApiError, ErrorType, internal_error, not_found
 from .socket import serve_socket
 
 if TYPE_CHECKING:
+    from .protocol.conversations import Conversations
     from .protocol.service import ResponsesService
 
 _MODULES: Final = tuple(
@@ -117,74 +118,11 @@ def async_register_views(
 ) -> None:
     """Register the views of a service, which is looked up for each request."""
     api = _Api(hass, find_service, limits or HttpLimits())
-    get, post, delete = hdrs.METH_GET, hdrs.METH_POST, hdrs.METH_DELETE
-    paths: Mapping[str, Mapping[str, _Handler]] = {
-        "/responses": {
-            post: api.until_stop(
-                _read(lambda one, body: find_service().create(body, one.caller))
-            ),
-            get: api.socket,
-        },
-        "/responses/compact": {
-            post: api.until_stop(
-                _read(lambda one, body: find_service().compact(body, one.caller))
-            )
-        },
-        "/responses/input_tokens": {},
-        "/responses/{id}": {
-            get: api.until_stop(
-                lambda one: find_service().get(
-                    one.path("id"), one.caller, one.request.query
-                )
-            ),
-            delete: lambda one: find_service().delete(one.path("id"), one.caller),
-        },
-        "/responses/{id}/cancel": {
-            post: lambda one: find_service().cancel(one.path("id"), one.caller)
-        },
-        "/responses/{id}/input_items": {
-            get: lambda one: find_service().input_items(
-                one.path("id"), one.caller, one.request.query
-            )
-        },
-        "/conversations": {
-            post: _read(
-                lambda one, body: find_service().conversations.create(body, one.caller)
-            )
-        },
-        "/conversations/{id}": {
-            get: lambda one: find_service().conversations.get(
-                one.path("id"), one.caller
-            ),
-            post: _read(
-                lambda one, body: find_service().conversations.update(
-                    one.path("id"), body, one.caller
-                )
-            ),
-            delete: lambda one: find_service().conversations.delete(
-                one.path("id"), one.caller
-            ),
-        },
-        "/conversations/{id}/items": {
-            get: lambda one: find_service().conversations.list_items(
-                one.path("id"), one.caller, one.request.query
-            ),
-            post: _read(
-                lambda one, body: find_service().conversations.add(
-                    one.path("id"), body, one.caller
-                )
-            ),
-        },
-        "/conversations/{id}/items/{item}": {
-            get: lambda one: find_service().conversations.get_item(
-                one.path("id"), one.path("item"), one.caller
-            ),
-            delete: lambda one: find_service().conversations.delete_item(
-                one.path("id"), one.path("item"), one.caller
-            ),
-        },
-        "/models": {get: api.models},
-        "/models/{id}": {get: api.model},
+    paths = {
+        **_paths_of_responses(api, find_service),
+        **_paths_of_conversations(lambda: find_service().conversations),
+        "/models": {hdrs.METH_GET: api.models},
+        "/models/{id}": {hdrs.METH_GET: api.model},
         "/chat/completions": {},
         "/completions": {},
         "/{other:.*}": {},
@@ -192,6 +130,69 @@ def async_register_views(
     }
     for path, handlers in paths.items():
         hass.http.register_view(_View(path, handlers, api))
+
+
+type _Paths = Mapping[str, Mapping[str, _Handler]]
+"""What answers requests, by path and method."""
+
+
+def _paths_of_responses(api: _Api, find: Callable[[], ResponsesService]) -> _Paths:
+    get = hdrs.METH_GET
+    post = hdrs.METH_POST
+    delete = hdrs.METH_DELETE
+    create = _read(lambda one, body: find().create(body, one.caller))
+    compact = _read(lambda one, body: find().compact(body, one.caller))
+    return {
+        "/responses": {post: api.until_stop(create), get: api.socket},
+        "/responses/compact": {post: api.until_stop(compact)},
+        "/responses/input_tokens": {},
+        "/responses/{id}": {
+            get: api.until_stop(
+                lambda one: find().get(one.path("id"), one.caller, one.request.query)
+            ),
+            delete: lambda one: find().delete(one.path("id"), one.caller),
+        },
+        "/responses/{id}/cancel": {
+            post: lambda one: find().cancel(one.path("id"), one.caller)
+        },
+        "/responses/{id}/input_items": {
+            get: lambda one: find().input_items(
+                one.path("id"), one.caller, one.request.query
+            )
+        },
+    }
+
+
+def _paths_of_conversations(find: Callable[[], Conversations]) -> _Paths:
+    get = hdrs.METH_GET
+    post = hdrs.METH_POST
+    delete = hdrs.METH_DELETE
+    return {
+        "/conversations": {
+            post: _read(lambda one, body: find().create(body, one.caller))
+        },
+        "/conversations/{id}": {
+            get: lambda one: find().get(one.path("id"), one.caller),
+            post: _read(
+                lambda one, body: find().update(one.path("id"), body, one.caller)
+            ),
+            delete: lambda one: find().delete(one.path("id"), one.caller),
+        },
+        "/conversations/{id}/items": {
+            get: lambda one: find().list_items(
+                one.path("id"), one.caller, one.request.query
+            ),
+            post: _read(lambda one, body: find().add(one.path("id"), body, one.caller)),
+        },
+        "/conversations/{id}/items/{item}": {
+            get: lambda one: find().get_item(
+                one.path("id"), one.path("item"), one.caller
+            ),
+            delete: lambda one: find().delete_item(
+                one.path("id"), one.path("item"), one.caller
+            ),
+        },
+    }
 
 
 class _View(HomeAssistantView):
@@ -316,10 +317,8 @@ class _Api:
                 kind=ErrorType.AUTHENTICATION,
                 code="signed_path",
             )
-        session, admit = (
-            self._find_service().socket(exchange.caller),
-            partial(self.admit, exchange),
-        )
+        session = self._find_service().socket(exchange.caller)
+        admit = partial(self.admit, exchange)
         return await serve_socket(self._hass, exchange, session, admit)
 
     def _services(self) -> Sequence[ConfigEntry]:
@@ -342,7 +341,8 @@ class _Api:
     @contextmanager
     def _until_revoked(self, request: web.Request) -> Generator[None]:
         """Cancel a request when its token is revoked, as Home Assistant does with its own connections."""
-        token_id, task = request.get(KEY_HASS_REFRESH_TOKEN_ID), asyncio.current_task()
+        token_id = request.get(KEY_HASS_REFRESH_TOKEN_ID)
+        task = asyncio.current_task()
         if token_id is None or task is None:
             yield
             return

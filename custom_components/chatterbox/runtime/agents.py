@@ -80,11 +80,9 @@ class ProviderChain:
     ) -> tuple[ManagedProvider, ...]:
         """Return the providers of one turn. Where Home Assistant itself answers, it announces and recognizes so."""
         models = self.models()
-        return (
-            (*models, offline_provider(announcement, requests))
-            if self.ends_offline
-            else models
-        )
+        if self.ends_offline:
+            return (*models, offline_provider(announcement, requests))
+        return models
 
     def models(self) -> tuple[ManagedProvider, ...]:
         """Return the providers of one turn without Home Assistant itself."""
@@ -188,11 +186,9 @@ class Agent:
     def own_model(self) -> LLMProvider | None:
         """Return a provider of one turn that asks the agent's own model alone; None for an agent without one."""
         within = self.settings.limits.deadline
-        return (
-            FailoverProvider([self.chain.own], within=within)
-            if self.settings.model
-            else None
-        )
+        if self.settings.model:
+            return FailoverProvider([self.chain.own], within=within)
+        return None
 
     def took_over(self, sentences: Mapping[str, str]) -> str:
         """Return the sentence that is spoken when Home Assistant itself answers: why the agent's own model does not."""

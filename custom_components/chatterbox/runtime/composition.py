@@ -154,11 +154,9 @@ def model_server(
     nothing has to be loaded for that. `cache_key` is the same for requests with a
     common beginning.
     """
-    session, url, key = (
-        async_get_clientsession(hass),
-        service[CONF_BASE_URL],
-        service.get(CONF_API_KEY),
-    )
+    session = async_get_clientsession(hass)
+    url = service[CONF_BASE_URL]
+    key = service.get(CONF_API_KEY)
     server = known_server(service)
     limits = _time_limits(settings, service) if settings.model else _FOR_A_LIST
     options = replace(_model_options(settings), prompt_cache_key=cache_key or None)
@@ -172,11 +170,9 @@ def image_provider(
     hass: HomeAssistant, service: Mapping[str, Any], model: str, seconds: float
 ) -> OpenAIImageProvider:
     """Return a model that makes pictures, within `seconds` each, on a server of one of `DRAWING_KINDS`."""
-    session, url, key = (
-        async_get_clientsession(hass),
-        service[CONF_BASE_URL],
-        service.get(CONF_API_KEY),
-    )
+    session = async_get_clientsession(hass)
+    url = service[CONF_BASE_URL]
+    key = service.get(CONF_API_KEY)
     return OpenAIImageProvider(session, url, model, key, seconds)
 
 
@@ -251,10 +247,8 @@ def _agent(
     """
     settings = settings_of_subentry(agent)
     if model is None:
-        chain, understands_sentences = (
-            ProviderChain(offline_provider(), tuple, ends_offline=False),
-            True,
-        )
+        chain = ProviderChain(offline_provider(), tuple, ends_offline=False)
+        understands_sentences = True
     else:
         understands_sentences = _understands_sentences(agent, settings)
         fallbacks = (
@@ -296,10 +290,8 @@ async def _async_agent_model(
     tracker = async_get_usage_tracker(hass)
     account = Account(price, Budget(settings.budget_day, settings.budget_month))
     tracker.async_set_account(agent.subentry_id, account)
-    first_answer, is_guessed = (
-        settings.first_answer * MARGIN,
-        not settings.first_answer and _is_at_home(entry.data),
-    )
+    first_answer = settings.first_answer * MARGIN
+    is_guessed = not settings.first_answer and _is_at_home(entry.data)
     timeouts = Timeouts(
         settings.first_token_timeout,
         settings.between_tokens_timeout,
@@ -383,10 +375,8 @@ def _prompt_fitter(
     The server is asked for the size of the window, in the background, once the model
     has answered. Until then, and if it does not say, the size is the `known` one.
     """
-    settings, is_ollama = (
-        settings_of(agent.data),
-        entry.data[CONF_KIND] == ServiceKind.OLLAMA_CHAT,
-    )
+    settings = settings_of(agent.data)
+    is_ollama = entry.data[CONF_KIND] == ServiceKind.OLLAMA_CHAT
     loaded_with = settings.num_ctx if is_ollama else None
     name = f"chatterbox context window of {agent.title}"
     in_background = partial(entry.async_create_background_task, hass, name=name)

@@ -62,12 +62,11 @@ class _Holder:
     @classmethod
     def of(cls, hass: HomeAssistant, pipeline: Pipeline) -> Self:
         """Look at an assistant."""
-        registry, engine = er.async_get(hass), pipeline.conversation_engine
+        registry = er.async_get(hass)
+        engine = pipeline.conversation_engine
         if found := registry.async_get(engine):
-            agent, engine = (
-                (found.unique_id if found.platform == DOMAIN else None),
-                found.id,
-            )
+            agent = found.unique_id if found.platform == DOMAIN else None
+            engine = found.id
         else:
             gone = (
                 one
@@ -156,7 +155,8 @@ class EarlierAgents:
 
     async def async_note_made(self, made: Pipeline, source: Pipeline) -> None:
         """Remember that an assistant was made for its agent, like `source`, and which agent that has."""
-        takeovers, holder = await self._async_known(), _Holder.of(self._hass, source)
+        takeovers = await self._async_known()
+        holder = _Holder.of(self._hass, source)
         if agent := _Holder.of(self._hass, made).agent:
             found = Takeover(agent, holder.engine, holder.prefers_local)
             if holder.agent == agent:  # which has just taken the source over
@@ -258,7 +258,8 @@ class EarlierAgents:
 
     async def _async_report(self) -> None:
         """Report the assistants whose agent is disabled, with what a fix puts back."""
-        takeovers, registry = await self._async_known(), er.async_get(self._hass)
+        takeovers = await self._async_known()
+        registry = er.async_get(self._hass)
         found: list[tuple[Pipeline, Mapping[str, str | bool]]] = []
         for pipeline in (
             store.data.values() if (store := assistants(self._hass)) else ()

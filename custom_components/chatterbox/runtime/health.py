@@ -106,7 +106,8 @@ class HealthMonitor(DataUpdateCoordinator[None]):
 
     def async_start(self) -> None:
         """Begin to follow the models, once entities follow the monitor."""
-        entry, monitors = self._entry, _monitors(self.hass)
+        entry = self._entry
+        monitors = _monitors(self.hass)
         monitors.add(self)
         entry.async_on_unload(lambda: monitors.discard(self))
         entry.async_on_unload(lambda: async_report_service_down(self.hass, entry, None))
@@ -134,10 +135,8 @@ class HealthMonitor(DataUpdateCoordinator[None]):
                 self._schedule_refresh()
         self._async_report()
         breakers = [model.managed.breaker for model in self._models.values()]
-        before, self._circuits = (
-            self._circuits,
-            [(breaker.state, breaker.failures) for breaker in breakers],
-        )
+        before = self._circuits
+        self._circuits = [(breaker.state, breaker.failures) for breaker in breakers]
         return before != self._circuits
 
     @override
@@ -199,10 +198,8 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             )
         ) != self._answers:
             self._answers, self._failing_since = answers, None
-        models, wait = (
-            self._open(),
-            _CONFIRMATION if self._failing_since else self._interval,
-        )
+        models = self._open()
+        wait = _CONFIRMATION if self._failing_since else self._interval
         if models:
             wait = models[0].managed.breaker.seconds_until_probe + _SLACK
         self.update_interval = timedelta(seconds=wait) if self._service else None
@@ -220,35 +217,34 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             self.down_since = self._failing_since or dt_util.now() if is_down else None
             async_report_service_down(self.hass, self._entry, self.down_since)
         for agent_id, model in self._models.items():
-            error = model.managed.breaker.last_error
-            refusal = model.provider.tools_refusal or (
-                "?" if error is ToolsRefused else ""
-            )
-            spent = model.managed.spent()
-            state = (
-                error,
-                model.provider.overflow,
-                model.fitter.shortage,
-                (spent.period, spent.limit) if spent else None,
-                refusal,
-            )
-            if self._reported.get(agent_id, _NOTHING_WRONG) != state:
-                self._reported[agent_id] = state
-                async_report_prompt_too_long(
-                    self.hass, model.agent, model.provider.overflow
-                )
-                async_report_shortage(self.hass, model.agent, model.fitter.shortage)
-                async_report_spent_budget(self.hass, model.agent, spent)
-                async_report_refused_tools(self.hass, model.agent, refusal)
-                if error is ModelNotFound or error is None:
-                    async_report_model_gone(
-                        self.hass, model.agent, is_gone=error is ModelNotFound
-                    )
-            if error is not ProviderRejectedKey:
+            self._report_model(agent_id, model)
+            if model.managed.breaker.last_error is not ProviderRejectedKey:
                 self._refused.discard(agent_id)
             elif agent_id not in self._refused:
                 self._refused.add(agent_id)
                 self._entry.async_start_reauth(self.hass)
+
+    def _report_model(self, agent_id: str, model: AgentModel) -> None:
+        """Tell the owner what is wrong with the model of an agent, once."""
+        error = model.managed.breaker.last_error
+        overflow = model.provider.overflow
+        shortage = model.fitter.shortage
+        spent = model.managed.spent()
+        refusal = model.provider.tools_refusal
+        if error is ToolsRefused:
+            refusal = refusal or "?"
+        limit = (spent.period, spent.limit) if spent else None
+        state = (error, overflow, shortage, limit, refusal)
+        if self._reported.get(agent_id, _NOTHING_WRONG) == state:
+            return
+        self._reported[agent_id] = state
+        async_report_prompt_too_long(self.hass, model.agent, overflow)
+        async_report_shortage(self.hass, model.agent, shortage)
+        async_report_spent_budget(self.hass, model.agent, spent)
+        async_report_refused_tools(self.hass, model.agent, refusal)
+        if error in {ModelNotFound, None}:
+            is_gone = error is ModelNotFound
+            async_report_model_gone(self.hass, model.agent, is_gone=is_gone)
 
     def async_forget(self, agent_id: str) -> None:
         """Take back what was reported of an agent that ends."""

@@ -84,10 +84,8 @@ class CountedModel:
     ) -> Summary:
         """Return a summary of messages that continues an `earlier` one. Raises a `ProviderError`."""
         fitter = self._model.fitter
-        tokens, estimate = (
-            min(MOST_TOKENS, fitter.context_window - _FOR_ANSWER),
-            fitter.estimate,
-        )
+        tokens = min(MOST_TOKENS, fitter.context_window - _FOR_ANSWER)
+        estimate = fitter.estimate
         return await summarize(
             self,
             messages,

@@ -26,17 +26,18 @@ from ..repairs import async_report_moved_parts
 from ..speech.sentences import async_get_sentences
 
 _COMPONENTS: Final = (
-    *(
-        assist_pipeline,
-        conversation,
-        frontend,
-        homeassistant,
-        http,
-        intent,
-        llm,
-        mobile_app,
-    ),
-    *(recorder, script, todo, trace),
+    assist_pipeline,
+    conversation,
+    frontend,
+    homeassistant,
+    http,
+    intent,
+    llm,
+    mobile_app,
+    recorder,
+    script,
+    todo,
+    trace,
 )
 RELIANCES: Final[Sequence[Reliance[Any]]] = (
     *(
@@ -62,10 +63,8 @@ async def async_find_moved(hass: HomeAssistant) -> Mapping[Ability, Sequence[str
 async def async_report_moved(hass: HomeAssistant) -> None:
     """Report what is off, if anything is. Call it once all components of the home are loaded."""
     if moved := await async_find_moved(hass):
-        names, abilities = (
-            ", ".join(name for found in moved.values() for name in found),
-            ", ".join(moved),
-        )
+        names = ", ".join(name for found in moved.values() for name in found)
+        abilities = ", ".join(moved)
         LOGGER.warning(
             "Update Chatterbox: this Home Assistant does not have %s, so this is off: %s",
             names,

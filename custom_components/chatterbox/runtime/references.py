@@ -70,7 +70,8 @@ def async_follow_entities(hass: HomeAssistant) -> None:
         if data["action"] == "remove":
             rules.async_change(partial(_without_trust, removed=data["entity_id"]))
         elif data["action"] == "update" and "old_entity_id" in data:
-            old, new = data["old_entity_id"], data["entity_id"]
+            old = data["old_entity_id"]
+            new = data["entity_id"]
             rules.async_change(partial(_renamed, old=old, new=new))
             _async_rename_scripts(hass, old, new)
 
@@ -242,7 +243,8 @@ def _missing(
     A field is given by the rule that it is part of, if any, and the translation keys of
     its names, outermost first.
     """
-    areas, labels = ar.async_get(hass), lr.async_get(hass)
+    areas = ar.async_get(hass)
+    labels = lr.async_get(hass)
     for numbered in enumerate(home_rules.policy.rules, start=1):
         rule = numbered[1]
         fields = {

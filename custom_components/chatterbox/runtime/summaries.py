@@ -111,8 +111,10 @@ class ConversationSummaries:
 
         `messages` are the whole conversation, the history of the next turn.
         """
-        known, models = self._conversations.get(conversation_id), self._find_models()
-        own, writer = models.get(self._agent.subentry_id), self._writer(models)
+        known = self._conversations.get(conversation_id)
+        models = self._find_models()
+        own = models.get(self._agent.subentry_id)
+        writer = self._writer(models)
         if (
             known is None
             or own is None
@@ -203,11 +205,9 @@ def _dropped_soon(fitter: PromptFitter, request: CompletionRequest) -> int:
     """Return how many messages the next turn drops, or one soon after it."""
     soon = fitter.window_of_next_turn(request, _AHEAD).dropped
     covered = 0 if request.summary is None else request.summary.messages
-    return (
-        max(soon, fitter.window_of_next_turn(request).dropped)
-        if soon > covered
-        else soon
-    )
+    if soon > covered:
+        return max(soon, fitter.window_of_next_turn(request).dropped)
+    return soon
 
 
 def _marks(messages: Transcript, count: int) -> tuple[str, ...]:
@@ -218,8 +218,6 @@ def _marks(messages: Transcript, count: int) -> tuple[str, ...]:
 
 
 def _words(message: Message) -> str:
-    return (
-        message.text
-        if isinstance(message, UserMessage | AssistantMessage)
-        else message.name
-    )
+    if isinstance(message, UserMessage | AssistantMessage):
+        return message.text
+    return message.name

@@ -307,8 +307,6 @@ def _plain(number: float) -> str:
     if not float(number).is_integer():
         return f"{number:g}"
     is_long = abs(number) >= 10_000  # noqa: PLR2004  # with four digits, no line breaks between them
-    return (
-        f"{int(number):,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-        if is_long
-        else str(int(number))
-    )
+    if is_long:
+        return f"{int(number):,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return str(int(number))

@@ -337,7 +337,9 @@ def without_effect(rules: Sequence[Rule], uses: Collection[str]) -> int | None:
 
 def _covers(rule: Rule, other: Rule) -> bool:
     """Return whether a rule, only on kinds of entity, is about all those of another, and about any of its actions."""
-    domains, classes, actions = rule.domains, rule.device_classes, rule.actions
+    domains = rule.domains
+    classes = rule.device_classes
+    actions = rule.actions
     is_of_kinds = rule == Rule(
         verdict=rule.verdict, domains=domains, device_classes=classes, actions=actions
     )
@@ -535,7 +537,8 @@ class HomeRulesStore:
         """Create the store, which is read before the first agent comes up."""
         self._hass = hass
         self._file = StoredFile(hass, "home_rules", home_rules_of)
-        self._is_loaded, self._is_unreadable = False, False
+        self._is_loaded = False
+        self._is_unreadable = False
         self._has_file = False
         self._loading = asyncio.Lock()
         self.stored = HomeRules()

@@ -100,10 +100,8 @@ class StoredFile[Content]:
             self._wanted = _joined(stored, more)
             content = None if self._wanted is None else self._parse(self._wanted)
         except Exception as error:
-            is_newer, copy = (
-                isinstance(error, UnsupportedStorageVersionError),
-                self.path,
-            )
+            is_newer = isinstance(error, UnsupportedStorageVersionError)
+            copy = self.path
             if not is_newer:
                 copy = await self._hass.async_add_executor_job(_copy, self.path)
             self.report(copy, is_newer=is_newer)
@@ -178,7 +176,8 @@ class StoredFile[Content]:
 def _parts_of(path: Path, version: int) -> tuple[JsonValue, float] | None:
     """Return what is stored in a file, and when it was changed; None if there is no file."""
     try:
-        envelope, changed_at = json_loads(path.read_bytes()), path.stat().st_mtime
+        envelope = json_loads(path.read_bytes())
+        changed_at = path.stat().st_mtime
     except FileNotFoundError:
         return None
     match envelope:

@@ -54,6 +54,6 @@ def task_settings_of(data: Mapping[str, Any]) -> AgentSettings:
 def settings_of_subentry(subentry: ConfigSubentry) -> AgentSettings:
     """Read the data of a subentry, of an agent or a model for tasks."""
     is_for_tasks = subentry.subentry_type == const.SUBENTRY_AI_TASK
-    return (
-        task_settings_of(subentry.data) if is_for_tasks else settings_of(subentry.data)
-    )
+    if is_for_tasks:
+        return task_settings_of(subentry.data)
+    return settings_of(subentry.data)

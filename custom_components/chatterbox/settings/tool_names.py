@@ -40,7 +40,8 @@ def have_same_origin(name: str, other: str) -> bool:
 def is_tool_of_intent(tool: str, intent_type: str) -> bool:
     """Return whether a tool of this name does what an intent does, whatever API or integration its name begins with."""
     name = _legible(tool)
-    tail, is_cut = name.partition("__")[2] or name, len(name) == _LEGIBLE_LENGTH
+    tail = name.partition("__")[2] or name
+    is_cut = len(name) == _LEGIBLE_LENGTH
     slug = unicode_slug.slugify(intent_type, separator="_", lowercase=False)
     for own in {intent_type, slug, *_SAME_AS.get(intent_type, ())} - {""}:
         wanted = _HASH.sub("", own)

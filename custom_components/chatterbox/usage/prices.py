@@ -97,20 +97,16 @@ class KnownModels(BaseModel):
 
     def find(self, base_url: str, model: str) -> KnownModel | None:
         """Return a model of the service at an address; None for an unknown one."""
-        host, name = (
-            URL(base_url).host or "",
-            model.strip().lower().removeprefix(_FOLDER),
-        )
+        host = URL(base_url).host or ""
+        name = model.strip().lower().removeprefix(_FOLDER)
         theirs = (service.models for service in self.services if service.is_at(host))
         return next((one for one in next(theirs, ()) if one.fits(name)), None)
 
 
 def _fits(pattern: str, name: str) -> bool:
-    return (
-        re.search(pattern[1:-1], name) is not None
-        if pattern.startswith("/")
-        else fnmatchcase(name, pattern)
-    )
+    if pattern.startswith("/"):
+        return re.search(pattern[1:-1], name) is not None
+    return fnmatchcase(name, pattern)
 
 
 def _or(price: float | None, default: float) -> float:

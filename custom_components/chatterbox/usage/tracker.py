@@ -378,7 +378,8 @@ class UsageTracker:
 
     @callback
     def _async_count_turn(self, record: TurnRecord) -> None:
-        facts, turn_id = record.facts, str(record.origin["turn_id"])
+        facts = record.facts
+        turn_id = str(record.origin["turn_id"])
         totals = self._totals.with_turn(
             record.agent,
             turn_id,

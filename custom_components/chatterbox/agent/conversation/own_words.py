@@ -7,7 +7,7 @@ they are left out, and told as facts in the context of the next message where th
 matter.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, assert_never
 
@@ -17,6 +17,7 @@ from ..messages import (
     JsonObject,
     Message,
     ProviderItem,
+    ToolCall,
     ToolResult,
     Transcript,
     UserMessage,
@@ -134,31 +135,32 @@ def without_attempts(
     attempt that `is_vain`.
     """
     _, results = since_last_user_message(request.transcript)
-    if not (own := [result for result in results if result.name == tool]):
+    own = [result for result in results if result.name == tool]
+    if not own:
         return request
     ids = {result.call_id for result in own}
-    answer = "" if len(own) == 1 and is_vain(own[0]) else own[-1].content
-    note = _TRIED.format(_quoted(answer))
-    last = max(
-        (
-            at
-            for at, message in enumerate(request.transcript)
-            if isinstance(message, UserMessage)
-        ),
-        default=-1,
+    is_untold = len(own) == 1 and is_vain(own[0])
+    answer = "" if is_untold else own[-1].content
+    words = (
+        one for one in reversed(request.transcript) if isinstance(one, UserMessage)
     )
-    transcript = tuple(
-        _noted(message, note)
-        if answer and at == last and isinstance(message, UserMessage)
-        else message
-        for at, message in enumerate(request.transcript)
-        if not (isinstance(message, ToolResult) and message.call_id in ids)
-        and not (
-            isinstance(message, AssistantMessage)
-            and any(call.id in ids for call in message.tool_calls)
-        )
-    )
-    return replace(request, transcript=transcript)
+    last = next(words, None)
+    transcript = list[Message]()
+    for message in request.transcript:
+        match message:
+            case UserMessage() if answer and message is last:
+                transcript.append(_noted(message, _TRIED.format(_quoted(answer))))
+            case ToolResult(call_id=call_id) if call_id in ids:
+                pass
+            case AssistantMessage(tool_calls=calls) if _are_of(calls, ids):
+                pass
+            case _:
+                transcript.append(message)
+    return replace(request, transcript=tuple(transcript))
+
+
+def _are_of(calls: Iterable[ToolCall], ids: Container[str]) -> bool:
+    return any(call.id in ids for call in calls)
 
 
 @dataclass(slots=True)
@@ -175,7 +177,9 @@ class _Reading:
         match message:
             case UserMessage():
                 note = self._note()
-                self._heard, self._is_by_model, self._is_ours = [], False, False
+                self._heard = []
+                self._is_by_model = False
+                self._is_ours = False
                 return _noted(message, note) if note else message
             case ToolResult(call_id=call_id):
                 return AssistantMessage() if call_id in self._own_calls else message
@@ -188,9 +192,7 @@ class _Reading:
         """Return the part of a message that a model wrote."""
         marks = [item.data for item in message.provider_items if item.format == _FORMAT]
         if not marks:
-            self._is_by_model = self._is_by_model or bool(
-                message.text or message.tool_calls
-            )
+            self._is_by_model |= bool(message.text or message.tool_calls)
             return message
         self._is_ours = True
         if {} in marks:

@@ -109,7 +109,8 @@ def _is_kept(state: TurnState, step: CallModel) -> bool:
 
 def _options(state: TurnState) -> AnswerOptions:
     """Return the options of the turn, with the answer limited to the remaining tokens."""
-    options, left = state.turn.options, state.tokens_left
+    options = state.turn.options
+    left = state.tokens_left
     if left is None:
         return options
     limit = options.max_output_tokens
@@ -270,7 +271,8 @@ class Inference:
     def _heard(self, text: str) -> str:
         """Add text of the model; return the part that may be spoken by now."""
         # Many models begin with blank lines, which cannot be spoken.
-        text = text if self._text else text.lstrip()
+        if not self._text:
+            text = text.lstrip()
         if text:
             self._text.append(text)
         if self._holds_all:
@@ -400,9 +402,8 @@ class Inference:
             judged = judge_call(
                 self.state, replace(judged.call, arguments=rewritten), is_repaired=True
             )
-            judged = (
-                replace(judged, note=note) if isinstance(judged, Runnable) else judged
-            )
+            if isinstance(judged, Runnable):
+                judged = replace(judged, note=note)
         match seen.decision:
             case Deny(reason, is_final):
                 return resolve(judged.call, reason, may_repeat=not is_final)

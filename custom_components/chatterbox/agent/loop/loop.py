@@ -60,11 +60,9 @@ class PlainComposer:
         is_undone = bool(tool_results) and all(
             result.is_error for result in tool_results
         )
-        return (
-            _ENDINGS[StopReason.NOT_DONE]
-            if is_undone and not answer.rstrip().endswith("?")
-            else ""
-        )
+        if is_undone and not answer.rstrip().endswith("?"):
+            return _ENDINGS[StopReason.NOT_DONE]
+        return ""
 
     def announces(self, answer: str) -> bool:  # noqa: ARG002 no language is known
         """Take each answer for complete."""

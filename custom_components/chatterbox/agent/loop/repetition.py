@@ -107,7 +107,8 @@ class RepetitionFilter:
         With `cut`, the text was truncated: anything beyond another copy is dropped,
         since nothing follows.
         """
-        held, is_dropped = self.held, self.found or (cut and self._held > self._period)
+        held = self.held
+        is_dropped = self.found or (cut and self._held > self._period)
         self._held = self._period = 0
         return "" if is_dropped else held
 
@@ -178,7 +179,8 @@ class RepetitionFilter:
         ):
             self._begins, self._ended = True, False
         elif character not in _CLOSING:
-            self._begins, self._ended = False, character in _ENDS_BEFORE_SPACE
+            self._begins = False
+            self._ended = character in _ENDS_BEFORE_SPACE
 
 
 _SHORTEST_ECHO: Final = 20
@@ -247,7 +249,9 @@ class EchoFilter:
             )  # up to there, no line can begin
             end = at + begin.end() - len(self._last) if begin else len(text)
             yield text[at:end]
-            at, self._begins, self._last = end, begin is not None, text[end - 1]
+            at = end
+            self._begins = begin is not None
+            self._last = text[end - 1]
 
     def end(self) -> str:
         """Return the held text at the end of the text, unless it is an echo."""

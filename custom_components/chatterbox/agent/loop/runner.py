@@ -339,37 +339,23 @@ class TurnRunner:
             else:
                 yield ToolFinished(await self._runner.conclude(judged.call))
         yield PhaseEntered(Phase.RESPONSE_COMPOSITION)
-        if (
-            self._state.open_calls
-            and reason is StopReason.COMPLETED
-            and (last_text := self._last_text()).strip()
-        ):
+        last_text = self._text_with_calls()
+        if reason is StopReason.COMPLETED and last_text.strip():
             yield PhaseEntered(Phase.OUTPUT)
             yield self._finished(reason, last_text)
             return
         answer = self._state.answer or AssistantMessage()
-        text = answer.text
-        composed = not text.strip()
-        is_told = reason is not StopReason.COMPLETED or (composed and self._results())
-        undone = "" if is_told else await self._undone(text)
-        reason = StopReason.NOT_DONE if undone else reason
-        if (
-            reason not in _ENDS_WITH_ANSWER
-            or composed
-            or (reason in _CUT and self._state.turn.checks_answer)
-        ):
-            addition = (
+        composed = not answer.text.strip()
+        undone = await self._undone(answer.text, reason)
+        if undone:
+            reason = StopReason.NOT_DONE
+        is_cut = reason in _CUT and self._state.turn.checks_answer
+        if composed or is_cut or reason not in _ENDS_WITH_ANSWER:
+            addition = _gap(answer.text, reason) + (
                 undone
                 or self._state.prompt_denied
                 or self._composer.compose(reason, self._results(), self._state.failure)
             )
-            is_broken = (
-                reason in _BREAKS_OFF
-                and not composed
-                and not text.rstrip().endswith(_SENTENCE_ENDS)
-            )
-            gap = "… " if is_broken else "" if composed or text[-1].isspace() else " "
-            addition = gap + addition
             answer = with_own_words(answer, after=addition, is_fact=reason in _TOLD)
             yield TextDelta(addition)
         if reason is StopReason.CONTENT_FILTER or isinstance(
@@ -380,8 +366,10 @@ class TurnRunner:
         yield PhaseEntered(Phase.OUTPUT)
         yield replace(self._finished(reason, answer.text), composed=composed)
 
-    def _last_text(self) -> str:
-        """Return the text of the last message of the model in this turn."""
+    def _text_with_calls(self) -> str:
+        """Return the text of the last message of the model, if its calls end the turn."""
+        if not self._state.open_calls:
+            return ""
         return next(
             one.text
             for one in reversed(self._transcript.messages)
@@ -395,9 +383,12 @@ class TurnRunner:
             judged for judged in self._state.open_calls if judged.call in unanswered
         ]
 
-    async def _undone(self, answer: str) -> str:
-        """Return a sentence on changes that calls of the turn failed to make."""
+    async def _undone(self, answer: str, reason: StopReason) -> str:
+        """Return a sentence on changes that calls of the turn failed to make; empty if its end tells them."""
         turn = self._state.turn
+        is_empty = not answer.strip()
+        if reason is not StopReason.COMPLETED or (is_empty and self._results()):
+            return ""
         if not turn.checks_answer or (
             turn.approval and turn.approval.approved != turn.approval.calls
         ):
@@ -419,10 +410,8 @@ class TurnRunner:
         )
 
     def _finished(self, reason: StopReason, text: str = "") -> TurnFinished:
-        state, done = (
-            self._state,
-            tuple(one for one in self._results() if not one.is_error),
-        )
+        state = self._state
+        done = tuple(one for one in self._results() if not one.is_error)
         bound = next((one for one in (reason, state.last_call) if one in _BOUNDS), None)
         _LOGGER.log(
             logging.WARNING if bound else logging.DEBUG,
@@ -454,6 +443,15 @@ def _as_models_read(turn: Turn) -> Turn:
         (words.context, words.omitted) if isinstance(words, UserMessage) else ("", "")
     )
     return replace(turn, history=tuple(history), context=context, omitted=omitted)
+
+
+def _gap(text: str, reason: StopReason) -> str:
+    """Return what stands between a text and words of ours after it; dots where the text breaks off."""
+    if not text.strip():
+        return ""
+    if reason in _BREAKS_OFF and not text.rstrip().endswith(_SENTENCE_ENDS):
+        return "… "
+    return "" if text[-1].isspace() else " "
 
 
 def _noted(result: ToolResult, note: str) -> ToolResult:

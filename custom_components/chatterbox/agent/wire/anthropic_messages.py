@@ -166,25 +166,24 @@ def _tool_choice(request: CompletionRequest) -> JsonValue:
 def _messages(request: CompletionRequest, accepted: frozenset[str]) -> list[JsonValue]:
     """Return the messages, alternating and beginning with the user."""
     turns: list[tuple[str, list[JsonObject]]] = []
-    turns_after = sum(
-        isinstance(message, UserMessage) for message in request.transcript
-    )
-    for message in request.transcript:
-        turns_after -= isinstance(message, UserMessage)
-        role = "assistant" if isinstance(message, AssistantMessage) else "user"
-        blocks = list(_blocks(message, accepted, carry=not turns_after))
-        if blocks and turns and turns[-1][0] == role:
+
+    def add(role: str, blocks: list[JsonObject]) -> None:
+        if turns and turns[-1][0] == role:
             turns[-1][1].extend(blocks)
         elif blocks:
             turns.append((role, blocks))
+
+    turns_after = sum(isinstance(one, UserMessage) for one in request.transcript)
+    for message in request.transcript:
+        turns_after -= isinstance(message, UserMessage)
+        role = "assistant" if isinstance(message, AssistantMessage) else "user"
+        add(role, [*_blocks(message, accepted, carry=not turns_after)])
     if turns and turns[0][0] == "assistant":
         turns.insert(0, ("user", [_text(_ASSISTANT_BEGAN)]))
     for blocks in [blocks for role, blocks in turns if role == "user"][-2:]:
         blocks[-1] = {**blocks[-1], **_CACHE_HERE}
     if request.directive.strip():
-        if not turns or turns[-1][0] == "assistant":
-            turns.append(("user", []))
-        turns[-1][1].append(_text(request.directive))
+        add("user", [_text(request.directive)])
     return [{"role": role, "content": [*blocks]} for role, blocks in turns]
 
 
@@ -220,7 +219,8 @@ def _assistant_blocks(
             text[text_begin : carried.text], calls[call_begin : carried.calls]
         )
         yield carried.block
-        text_begin, call_begin = carried.text + carried.skip, carried.calls
+        text_begin = carried.text + carried.skip
+        call_begin = carried.calls
     yield from _text_blocks(text[text_begin:], calls[call_begin:])
 
 

@@ -114,11 +114,9 @@ class _ListedModel(WireModel):
                 return None
             case _:
                 pass
-        return (
-            None
-            if self.type == "embeddings" or not is_for_chat(self.name)
-            else ChatModel(self.name, uses_tools)
-        )
+        if self.type == "embeddings" or not is_for_chat(self.name):
+            return None
+        return ChatModel(self.name, uses_tools)
 
 
 class _ModelList(WireModel):

@@ -199,11 +199,9 @@ class ModelDescription(WireModel):
         """The context length that the model was trained for; the server may be set to less."""
         info = self.model_info or {}
         length = info.get(f"{info.get('general.architecture')}.context_length")
-        return (
-            length
-            if isinstance(length, int) and not isinstance(length, bool) and length > 0
-            else None
-        )
+        if isinstance(length, int) and not isinstance(length, bool) and length > 0:
+            return length
+        return None
 
     @property
     def num_ctx(self) -> int | None:

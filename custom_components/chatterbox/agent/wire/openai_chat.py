@@ -203,21 +203,15 @@ def _message_with_calls(message: AssistantMessage, dialect: ChatDialect) -> Json
 
     `content: null` is accepted: servers send it with calls themselves.
     """
-    items = (
-        [item.data for item in message.provider_items if item.format == FORMAT]
-        if dialect.returns_items
-        else []
-    )
+    items = [item.data for item in message.provider_items if item.format == FORMAT]
+    if not dialect.returns_items:
+        items = []
     details = [
         detail for item in items for detail in objects_in(item.get("reasoning_details"))
     ]
-    extras = {
-        call_id: extra
-        for item in items
-        for signed in objects_in([item.get("extra_content")])
-        for call_id, extra in signed.items()
-        if isinstance(extra, dict)
-    }
+    extras: JsonObject = {}
+    for signed in objects_in([item.get("extra_content") for item in items]):
+        extras |= signed
     written: JsonObject = {"role": "assistant", "content": message.text or None}
     if details:
         written["reasoning_details"] = [*details]
@@ -229,7 +223,7 @@ def _message_with_calls(message: AssistantMessage, dialect: ChatDialect) -> Json
     return written
 
 
-def _call(call: ToolCall, dialect: ChatDialect, extra: JsonObject | None) -> JsonObject:
+def _call(call: ToolCall, dialect: ChatDialect, extra: JsonValue) -> JsonObject:
     """Return a call, sanitized where services would refuse what the model wrote."""
     function: JsonValue = {
         "name": sendable_name(call.name),
@@ -240,7 +234,7 @@ def _call(call: ToolCall, dialect: ChatDialect, extra: JsonObject | None) -> Jso
         "type": "function",
         "function": function,
     }
-    return written if extra is None else {**written, "extra_content": extra}
+    return {**written, "extra_content": extra} if isinstance(extra, dict) else written
 
 
 def _tool_choice(request: CompletionRequest, dialect: ChatDialect) -> JsonValue:

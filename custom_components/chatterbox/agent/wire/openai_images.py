@@ -34,11 +34,9 @@ _ANSWER: Final = TypeAdapter(_Answer)
 def request_to_payload(prompt: str, model: str) -> JsonObject:
     """Return the body of `POST /images/generations`: one image, not the address of one."""
     payload: JsonObject = {"model": model, "prompt": prompt, "n": 1}
-    return (
-        payload
-        if model.startswith(_SENDS_PICTURES)
-        else {**payload, "response_format": "b64_json"}
-    )
+    if model.startswith(_SENDS_PICTURES):
+        return payload
+    return {**payload, "response_format": "b64_json"}
 
 
 def parse_answer(text: str) -> Picture:

@@ -209,13 +209,16 @@ def _assistant_items(message: AssistantMessage, model: str) -> Iterator[JsonObje
     services refuse.
     """
     items: list[JsonObject] = []
-    text, calls, phase = message.text, message.tool_calls, ""
+    text = message.text
+    calls = message.tool_calls
+    phase = ""
     text_begin = call_begin = 0
     for block in carried_by(message, FORMAT):
         items += _message_items(
             text[text_begin : block.text], calls[call_begin : block.calls], phase
         )
-        text_begin, call_begin = block.text + block.skip, block.calls
+        text_begin = block.text + block.skip
+        call_begin = block.calls
         match block.block:
             case {"item": {"type": "message", "phase": str(phase)}}:
                 pass
@@ -472,7 +475,8 @@ class ResponsesReplyReader(ReplyReader):
         if not text:
             return
         if message is not self._speaking:
-            self._speaking, message.text = message, self._text_length
+            self._speaking = message
+            message.text = self._text_length
             if self._text_length:
                 message.skip = len(_GAP)
                 text = _GAP + text

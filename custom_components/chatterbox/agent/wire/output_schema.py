@@ -145,7 +145,8 @@ def _strict(schema: JsonValue, dialect: StrictDialect) -> JsonObject:
 
 
 def _strict_object(schema: JsonObject, dialect: StrictDialect) -> JsonObject:
-    properties, required = schema.get("properties"), schema.get("required", [])
+    properties = schema.get("properties")
+    required = schema.get("required", [])
     is_open = schema.get("additionalProperties", False) is not False
     if (
         not isinstance(properties, dict)

@@ -140,10 +140,13 @@ class SSEDecoder:
 
     def _dispatch(self) -> ServerSentEvent | None:
         data, event_type = self._data, self._type
-        self._data, self._data_bytes, self._type, self._at_start = [], 0, "", False
-        return (
-            ServerSentEvent(b"\n".join(data), event_type or "message") if data else None
-        )
+        self._data = []
+        self._data_bytes = 0
+        self._type = ""
+        self._at_start = False
+        if data:
+            return ServerSentEvent(b"\n".join(data), event_type or "message")
+        return None
 
 
 class NDJSONDecoder(SSEDecoder):

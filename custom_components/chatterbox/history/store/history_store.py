@@ -130,11 +130,9 @@ class HistoryStore:
         clock that was wrong.
         """
         found = await self._newest_turns(selection, 1)
-        return (
-            found[0]
-            if found and abs(self._clock() - found[0].ended_at) <= within
-            else None
-        )
+        if found and abs(self._clock() - found[0].ended_at) <= within:
+            return found[0]
+        return None
 
     async def _newest_turns(
         self, selection: Selection, most: int | None

@@ -118,7 +118,8 @@ class HistoryWriter:
                 self._drop(new)
                 return new.acknowledgement
             if earlier := self._earlier(record):
-                earlier.record, earlier.weight = new.record, new.weight
+                earlier.record = new.record
+                earlier.weight = new.weight
                 new = earlier
             else:
                 self._queue.append(new)
@@ -302,7 +303,8 @@ class HistoryWriter:
     def _drop_too_much(self) -> None:
         """Drop what exceeds the limits: responses, which may be as heavy as hundreds of turns, before others."""
         waiting = [one for one in self._queue if isinstance(one, _Pending)]
-        count, weight = len(waiting), sum(one.weight for one in waiting)
+        count = len(waiting)
+        weight = sum(one.weight for one in waiting)
         leaving = iter(
             sorted(waiting, key=lambda one: not isinstance(one.record, ResponseRecord))
         )

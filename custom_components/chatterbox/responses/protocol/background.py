@@ -89,11 +89,9 @@ class BackgroundRun:
     @property
     def record(self) -> ResponseRecord:
         """The response as it is now, and its input."""
-        return (
-            self._current
-            if isinstance(self._current, ResponseRecord)
-            else self._current.record
-        )
+        if isinstance(self._current, ResponseRecord):
+            return self._current
+        return self._current.record
 
     async def begun(self) -> JsonObject:
         """Wait for the first event, and return the response object of that time.
@@ -177,7 +175,8 @@ class BackgroundResponses:
         (429).
         """
         self.drop_ended()
-        user_id, response_id = run.plan.turn.caller.user_id, run.plan.id
+        user_id = run.plan.turn.caller.user_id
+        response_id = run.plan.id
         theirs = (run for run in self._runs.values() if run.caller.user_id == user_id)
         if sum(run.ended_at is None for run in theirs) >= MOST_RUNNING:
             raise ApiError(

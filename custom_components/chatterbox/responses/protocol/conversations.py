@@ -222,7 +222,8 @@ class Conversations:
     ) -> ResponseRecord:
         """Return the record of an addition. An item whose id is in the conversation already gets a new one."""
         addition_id = new_response_id()
-        new_id, taken = item_ids(addition_id), {item["id"] for item in before}
+        new_id = item_ids(addition_id)
+        taken = {item["id"] for item in before}
         parsed = read_input(items, new_id)
         return ResponseRecord(
             id=addition_id,

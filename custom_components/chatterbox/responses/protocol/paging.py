@@ -22,22 +22,23 @@ def read_number(query: Mapping[str, str], name: str) -> int | None:
 
 def page_of(items: Sequence[JsonObject], query: Mapping[str, str]) -> JsonObject:
     """Return the page of a list that a URL asks for, the newest first. Raises `ApiError` (400)."""
-    limit, order, after = (
-        read_number(query, "limit"),
-        query.get("order"),
-        query.get("after"),
-    )
+    limit = read_number(query, "limit")
+    order = query.get("order")
+    after = query.get("after")
     if limit is not None and not 1 <= limit <= _MOST_LISTED:
         raise invalid(f"limit must be from 1 to {_MOST_LISTED}.", "limit")
     if order not in {None, "asc", "desc"}:
         raise invalid("order must be 'asc' or 'desc'.", "order")
-    items = items if order == "asc" else items[::-1]
+    if order != "asc":
+        items = items[::-1]
     ids = [item.get("id") for item in items]
     if after is not None:
         if after not in ids:
             raise invalid(f"No item '{after}' is in this list.", "after")
-        items, ids = items[ids.index(after) + 1 :], ids[ids.index(after) + 1 :]
-    limit = _USUALLY_LISTED if limit is None else limit
+        items = items[ids.index(after) + 1 :]
+        ids = ids[ids.index(after) + 1 :]
+    if limit is None:
+        limit = _USUALLY_LISTED
     return {
         "object": "list",
         "data": [*items[:limit]],

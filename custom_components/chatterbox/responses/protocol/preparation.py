@@ -106,19 +106,10 @@ class Preparation:
                 caller, request.previous_response_id, response_id, unstored
             )
         else:
-            if (
-                made := await self._conversations.find(request.conversation_id, caller)
-            ) is not None:
-                state = await self._after_items(request.conversation_id, made)
-            else:
-                state = await self._stored.in_conversation(
-                    caller, store, request.conversation_id
-                )
-            if not any(
-                item["type"] == "function_call_output" for item in request.items
-            ):
-                # Without outputs, the conversation gives up the calls that it waits
-                # for: else it could not continue.
+            state = await self._in_conversation(caller, store, request.conversation_id)
+            # Without outputs, the conversation gives up the calls that it waits for:
+            # else it could not continue.
+            if all(item["type"] != "function_call_output" for item in request.items):
                 state = replace(state, transcript=repair(state.transcript))
         if sum(map(weight_of, state.before)) > _MOST_CONTINUED:
             text = "What came before is too long to be continued. Compact it, or start anew."
@@ -160,6 +151,15 @@ class Preparation:
         if any(record.response.get("object") == ADDITION for record in state.before):
             return await self._after_items(state.conversation_id, state.before)
         return state
+
+    async def _in_conversation(
+        self, caller: Caller, store: ResponseStore | None, conversation_id: str
+    ) -> ConversationState:
+        """Return the state of a conversation: of one that a client has made, or that of its responses."""
+        made = await self._conversations.find(conversation_id, caller)
+        if made is None:
+            return await self._stored.in_conversation(caller, store, conversation_id)
+        return await self._after_items(conversation_id, made)
 
     async def _after_items(
         self, conversation_id: str, made: tuple[ResponseRecord, ...]
@@ -257,11 +257,9 @@ def _with_store(request: CreateRequest, store: ResponseStore | None) -> CreateRe
             "A response in the background has to be stored, which this request or this agent does not allow.",
             "background",
         )
-    return (
-        request
-        if is_stored
-        else replace(request, store=False, echo={**request.echo, "store": False})
-    )
+    if is_stored:
+        return request
+    return replace(request, store=False, echo={**request.echo, "store": False})
 
 
 def _with_request(parsed: ParsedItems) -> ParsedItems:

@@ -39,24 +39,21 @@ from .items.schema import CUT_OFF, NewId, complete_item, path_within, shown_call
 from .tools import RequestedTools, read_tool_choice, read_tools
 
 _ECHOED: Final = {
-    *(
-        "model",
-        "instructions",
-        "previous_response_id",
-        "parallel_tool_calls",
-        "max_tool_calls",
-        "max_output_tokens",
-    ),
-    *(
-        "presence_penalty",
-        "frequency_penalty",
-        "top_logprobs",
-        "truncation",
-        "store",
-        "background",
-        "metadata",
-    ),
-    *("safety_identifier", "prompt_cache_key"),
+    "model",
+    "instructions",
+    "previous_response_id",
+    "parallel_tool_calls",
+    "max_tool_calls",
+    "max_output_tokens",
+    "presence_penalty",
+    "frequency_penalty",
+    "top_logprobs",
+    "truncation",
+    "store",
+    "background",
+    "metadata",
+    "safety_identifier",
+    "prompt_cache_key",
 }
 """Fields of a body that its response repeats as they are."""
 _ANY_OBJECT: Final[JsonObject] = {"type": "object", "properties": {}}
@@ -176,7 +173,8 @@ def _conversation_id(conversation: JsonValue) -> str | None:
 
 
 def _options(body: CreateBody) -> AnswerOptions:
-    effort, verbosity = body.reasoning.effort, body.text.verbosity
+    effort = body.reasoning.effort
+    verbosity = body.text.verbosity
     return AnswerOptions(
         temperature=body.temperature,
         top_p=None if body.top_p is None else max(body.top_p, _LEAST_TOP_P),
@@ -330,10 +328,8 @@ def _check_unique(items: tuple[JsonObject, ...]) -> None:
         ids.add(item_id)
         if item["type"] == "mcp_approval_response":
             if (request_id := str(item["approval_request_id"])) in answered:
-                text, code = (
-                    f"The approval request {request_id} is answered twice.",
-                    "approval_continuation_invalid",
-                )
+                text = f"The approval request {request_id} is answered twice."
+                code = "approval_continuation_invalid"
                 raise invalid(text, f"{place}.approval_request_id", code)
             answered.add(request_id)
 
@@ -349,7 +345,8 @@ def _check_outputs(history: Transcript, items: Sequence[JsonObject]) -> None:
     for index, item in enumerate(items):
         if item["type"] != "function_call_output":
             continue
-        call_id, place = str(item["call_id"]), f"{_INPUT}[{index}].call_id"
+        call_id = str(item["call_id"])
+        place = f"{_INPUT}[{index}].call_id"
         if call_id in answered:
             raise invalid(
                 f"There is more than one output of the function call with call_id {call_id}.",

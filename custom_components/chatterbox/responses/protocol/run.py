@@ -58,11 +58,9 @@ class ResponseStatus(StrEnum):
         """Type of the last event of a response that ends so. The API has none for cancelled ones."""
         if self.is_whole:
             return "response.completed"
-        return (
-            "response.failed"
-            if self is ResponseStatus.FAILED
-            else "response.incomplete"
-        )
+        if self is ResponseStatus.FAILED:
+            return "response.failed"
+        return "response.incomplete"
 
 
 def end_status(
@@ -142,7 +140,9 @@ class ResponseStream:
     @property
     def resource(self) -> JsonObject:
         """The response object as it is now."""
-        plan, error, reason = self._plan, self.error, self._incomplete_reason
+        plan = self._plan
+        error = self.error
+        reason = self._incomplete_reason
         return {
             **plan.request.echo,
             "id": plan.id,
@@ -166,9 +166,9 @@ class ResponseStream:
     @property
     def messages(self) -> Transcript:
         """The messages of the turn so far; every call but those of the client has its result."""
-        return (
-            self._recorder.interrupted() if self._messages is None else self._messages
-        )
+        if self._messages is None:
+            return self._recorder.interrupted()
+        return self._messages
 
     def begin(self, *, queued: bool = False) -> list[JsonObject]:
         """Announce the response. One that is queued is in progress from the first event that is fed."""
@@ -243,7 +243,9 @@ class ResponseStream:
     def _end(
         self, status: ResponseStatus, reason: str | None, error: ApiError | None
     ) -> None:
-        self._status, self._incomplete_reason, self.error = status, reason, error
+        self._status = status
+        self._incomplete_reason = reason
+        self.error = error
         if status is ResponseStatus.COMPLETED:
             self._completed_at = int(self._plan.now())
         if error is not None:
@@ -269,12 +271,11 @@ class ResponseRun:
     def record(self) -> ResponseRecord:
         """The response as it is stored."""
         plan, turn = self.plan, self.plan.turn
-        messages, items = plan.messages, plan.request.items
+        messages = plan.messages
+        items = plan.request.items
         if (words := self.stream.prompt) is not None:
-            messages, items = (
-                replace_words(messages, words),
-                replace_sent_words(items, words),
-            )
+            messages = replace_words(messages, words)
+            items = replace_sent_words(items, words)
         return ResponseRecord(
             id=plan.id,
             agent=turn.agent,

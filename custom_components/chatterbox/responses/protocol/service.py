@@ -77,20 +77,16 @@ class ResponsesService:
         self, response_id: str, caller: Caller, query: Mapping[str, str]
     ) -> JsonObject | AsyncGenerator[JsonObject]:
         """Return a response; with `stream`, the events of one that is or was in the background."""
-        is_streamed, starting_after = (
-            _flag(query, "stream"),
-            read_number(query, "starting_after"),
-        )
+        is_streamed = _flag(query, "stream")
+        starting_after = read_number(query, "starting_after")
         if starting_after is not None and not is_streamed:
             raise invalid(
                 "starting_after is for streams: add stream=true.", "starting_after"
             )
         if (background := self._background.find(caller, response_id)) is not None:
-            return (
-                background.log.follow(starting_after)
-                if is_streamed
-                else background.record.response
-            )
+            if is_streamed:
+                return background.log.follow(starting_after)
+            return background.record.response
         record = await self._required(caller, response_id)
         if is_streamed:
             raise invalid(

@@ -81,10 +81,8 @@ class SocketSession:
             self._latest.pop(previous_id, None)
         elif plan.store is None:
             state, record = plan.state, run.record
-            transcript, before = (
-                state.transcript + record.messages,
-                (*state.before, record),
-            )
+            transcript = state.transcript + record.messages
+            before = (*state.before, record)
             self._latest = {
                 plan.id: replace(state, transcript=transcript, before=before)
             }

@@ -271,7 +271,9 @@ def _hosted_tools(tool: JsonObject, place: str) -> tuple[HostedTools, JsonObject
     approval, asks_otherwise = _approval(
         sent.require_approval, f"{place}.require_approval"
     )
-    label, always, never = sent.server_label, approval.always, approval.never
+    label = sent.server_label
+    always = approval.always
+    never = approval.never
     hosted = HostedTools(
         server_label=label,
         allowed=allowed,

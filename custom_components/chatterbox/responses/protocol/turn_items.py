@@ -473,10 +473,8 @@ class TurnItems:
         for hosted in self._request.hosted or ():
             label = hosted.server_label
             if label not in self._plan.listed:
-                tools, failure = (
-                    offered.tools.get(label, ()),
-                    offered.failures.get(label),
-                )
+                tools = offered.tools.get(label, ())
+                failure = offered.failures.get(label)
                 write_tool_list(
                     self._events, self._plan.new_id("mcpl"), label, tools, failure
                 )
@@ -527,7 +525,8 @@ class TurnItems:
 
     def _write_encrypted(self) -> None:
         """Write what the provider wants back with the message whose items are written."""
-        items, self._provider_items = self._provider_items, ()
+        items = self._provider_items
+        self._provider_items = ()
         if items and self._request.include_encrypted_reasoning:
             self._texts.add_encrypted(encode_provider_items(items, self._plan.codec))
 

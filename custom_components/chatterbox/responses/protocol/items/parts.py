@@ -117,7 +117,8 @@ def _text(part: JsonObject, field: str, where: str) -> str:
 
 
 def _image(part: JsonObject, where: str) -> Attachment:
-    url, place = part.get("image_url"), f"{where}.image_url"
+    url = part.get("image_url")
+    place = f"{where}.image_url"
     if part.get("file_id") is not None:
         raise InvalidItem(
             "File ids are not supported. Send the image as a data URL, in image_url.",
@@ -143,7 +144,8 @@ def _file(part: JsonObject, where: str) -> str | Attachment:
                 "Files are not fetched. Send the file itself, in file_data.",
                 f"{where}.{elsewhere}",
             )
-    name, sent = part.get("filename"), part.get("file_data")
+    name = part.get("filename")
+    sent = part.get("file_data")
     if name is not None and not isinstance(name, str):
         raise InvalidItem("Expected a string.", f"{where}.filename")
     if not isinstance(sent, str) or not sent:

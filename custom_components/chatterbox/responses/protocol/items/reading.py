@@ -130,10 +130,8 @@ class _Reader:
         """Return the result. `open_before` holds the calls of the history that wait for outputs."""
         self._close()
         if not self._messages and not self._approvals:
-            self._context, self._instructions = (
-                [*self._instructions, *self._context],
-                [],
-            )
+            self._context = [*self._instructions, *self._context]
+            self._instructions = []
         self._add_context()
         return ParsedItems(
             messages=_with_context(_in_place(self._messages, open_before, self._cut)),
@@ -161,7 +159,8 @@ class _Reader:
         text, attachments = read_parts(message.content)
         if message.role == "user":
             self._close()
-            context, self._context = _PARAGRAPH.join(self._context), []
+            context = _PARAGRAPH.join(self._context)
+            self._context = []
             self._messages.append(UserMessage(text, attachments, context))
         elif message.role == "assistant" and text:
             self._begin(is_new_message=True)
@@ -351,27 +350,18 @@ def _in_place(
         for message in messages
         if isinstance(message, ToolResult)
     }
-    answered = ((call, results.get(shown_call_id(call.id))) for call in open_before)
-    yield from (
-        replace(result, call_id=call.id, name=call.name)
-        for call, result in answered
-        if result
-    )
+    for call in open_before:
+        if result := results.get(shown_call_id(call.id)):
+            yield replace(result, call_id=call.id, name=call.name)
+    left_out = cut - results.keys()
     for message in messages:
-        if isinstance(message, AssistantMessage):
-            calls = tuple(
-                call
-                for call in message.tool_calls
-                if call.id in results or call.id not in cut
-            )
-            if message.text or calls:
-                yield replace(message, tool_calls=calls)
-            for call in calls:
-                found = results.get(call.id)
-                yield (
-                    replace(found, name=call.name)
-                    if found
-                    else synthetic_result(call, NO_RESULT)
-                )
-        elif isinstance(message, UserMessage):
+        if isinstance(message, UserMessage):
             yield message
+        if not isinstance(message, AssistantMessage):
+            continue
+        calls = tuple(call for call in message.tool_calls if call.id not in left_out)
+        if message.text or calls:
+            yield replace(message, tool_calls=calls)
+        for call in calls:
+            result = results.get(call.id) or synthetic_result(call, NO_RESULT)
+            yield replace(result, name=call.name)

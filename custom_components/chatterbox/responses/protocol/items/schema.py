@@ -47,7 +47,8 @@ def new_response_id() -> str:
 
 def item_ids(response_id: str) -> NewId:
     """Return a function that creates the ids of the items of one response and of its input."""
-    stem, numbers = response_id.removeprefix("resp_"), count()
+    stem = response_id.removeprefix("resp_")
+    numbers = count()
     return lambda prefix: f"{prefix}_{stem}{next(numbers):04x}"
 
 
@@ -285,11 +286,9 @@ def _type_of(item: JsonObject) -> str:
 
 def shown_call_id(call_id: str) -> str:
     """Return the id of a call as clients see it: hashed where it is longer than they accept."""
-    return (
-        call_id
-        if len(call_id) <= _MAX_CALL_ID
-        else sha256(call_id.encode(errors="replace")).hexdigest()
-    )
+    if len(call_id) <= _MAX_CALL_ID:
+        return call_id
+    return sha256(call_id.encode(errors="replace")).hexdigest()
 
 
 def begun_message_item(item_id: str, phase: str | None = None) -> JsonObject:
@@ -310,11 +309,9 @@ def reasoning_item(
     """Return a reasoning item with a summary, or with encrypted content of the message before it."""
     summary: list[JsonValue] = [summary_text(text)] if text else []
     item: JsonObject = {"type": "reasoning", "id": item_id, "summary": summary}
-    return (
-        item
-        if encrypted_content is None
-        else {**item, "encrypted_content": encrypted_content}
-    )
+    if encrypted_content is None:
+        return item
+    return {**item, "encrypted_content": encrypted_content}
 
 
 def function_call_item(item_id: str, call: ToolCall) -> JsonObject:
