@@ -1,6 +1,6 @@
 """Reads what a person said as intents of Home Assistant, for words that its own sentences do not know."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, assert_never
 
@@ -48,7 +48,7 @@ from ..internals.todo import items_on_list
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.past import PastQuestion, past_lexicon, past_question
 from ..nlu.questions import MOST_TOLD
-from ..nlu.reading import read
+from ..nlu.reading import Reading, read
 from ..nlu.requests import (
     Choice,
     EntityCommand,
@@ -130,15 +130,11 @@ _CLOCK: Final = {
     "date": intent.INTENT_GET_CURRENT_DATE,
 }
 _OF_ITEMS: Final = {
-    "add": "HassListAddItem",
-    "remove": "HassListRemoveItem",
-    "complete": "HassListCompleteItem",
+    "add": ("HassListAddItem", "item_added"),
+    "remove": ("HassListRemoveItem", "item_deleted"),
+    "complete": ("HassListCompleteItem", "item_completed"),
 }
-_RESPONSES_OF_ITEMS: Final = {
-    "add": "item_added",
-    "remove": "item_deleted",
-    "complete": "item_completed",
-}
+"""The intents that change lists, and the keys of their answers."""
 
 
 async def async_read(
@@ -173,24 +169,29 @@ def _read_requests(
     area: ar.AreaEntry | None,
 ) -> ReadSentence:
     calls, answered = list[IntentCall](), list[Answered]()
-    unknown = [one for one in requests if isinstance(one, UnknownName)]
-    for request in [one for one in requests if not isinstance(one, UnknownName)]:
-        if found := [*_intents(hass, request, names, area)]:
+    unknown = list[UnknownName]()
+    for request in requests:
+        if isinstance(request, UnknownName):
+            unknown.append(request)
+        elif found := [*_intents(hass, request, names, area)]:
             calls += found
         elif answerable := _answerable(hass, request, names, area):
             answered.append(answerable)
         else:
             return NOTHING_READ
+    # One answer is given, and a question of ours waits for one alone.
     is_open = any(isinstance(one, Choice | OpenQuestion) for one in answered)
     if len(answered) > 1 or (is_open and len(requests) > 1):
         return NOTHING_READ
-    commands = [one for one in requests if isinstance(one, EntityCommand)]
+    is_elliptic = any(
+        isinstance(one, EntityCommand) and one.is_elliptic for one in requests
+    )
     last = requests[-1]
     return ReadSentence(
         tuple(calls),
         next(iter(answered), None),
         unknown,
-        any(one.is_elliptic for one in commands),
+        is_elliptic,
         last if isinstance(last, _REFERRED) else None,
     )
 
@@ -223,32 +224,32 @@ def _answerable(
             return request
 
 
+async def _async_likeliest(
+    hass: HomeAssistant, sentence: str, language: str
+) -> Reading | None:
+    """Return the likeliest reading of a sentence; None without the words of its language."""
+    words = await _async_lexicon(hass, language)
+    if words is None:
+        return None
+    names = await _async_vocabulary(hass, base_language(language), words)
+    return next(iter(read(sentence, words, names)), None)
+
+
 async def async_unexplained(
     hass: HomeAssistant, sentence: str, language: str
 ) -> frozenset[str]:
     """Return the words of a sentence that neither the lexicon of a language nor a name at home explains."""
-    if (words := await _async_lexicon(hass, language)) is None:
-        return frozenset()
-    readings = read(
-        sentence, words, await _async_vocabulary(hass, base_language(language), words)
-    )
-    return frozenset(word for one in readings[:1] for word in one.unknown)
+    likeliest = await _async_likeliest(hass, sentence, language)
+    return frozenset(likeliest.unknown if likeliest else ())
 
 
 async def async_is_explained(
     hass: HomeAssistant, user_input: ConversationInput
 ) -> bool:
     """Return whether a lexicon has all words of a sentence but numbers, so that none of them was misheard."""
-    if (words := await _async_lexicon(hass, user_input.language)) is None:
-        return False
-    readings = read(
-        user_input.text,
-        words,
-        await _async_vocabulary(hass, base_language(user_input.language), words),
-    )
-    return any(
-        {Role.UNKNOWN, Role.AMOUNT}.isdisjoint(span.role for span in one.spans)
-        for one in readings[:1]
+    likeliest = await _async_likeliest(hass, user_input.text, user_input.language)
+    return likeliest is not None and {Role.UNKNOWN, Role.AMOUNT}.isdisjoint(
+        span.role for span in likeliest.spans
     )
 
 
@@ -352,23 +353,11 @@ def _intents(
 ) -> Iterator[IntentCall]:
     """Yield the intents that do what a request asks for; none for one that is answered in words."""
     match request:
-        case WorldQuestion(topics=topics):
-            is_here = not (request.zone or request.days or request.on)
-            yield from (
-                IntentCall(_CLOCK[topic], {})
-                for topic in topics
-                if is_here and topic in _CLOCK
-            )
-        case ListRequest(act="add", list_id=list_id, items=items) if name := _list(
-            names, list_id
-        ):
-            yield from (
-                IntentCall(_OF_ITEMS["add"], {"item": item, "name": name}, "item_added")
-                for item in items
-            )
-        case ListRequest(act, list_id, items) if act in _OF_ITEMS:
-            found = [_item_on_list(hass, names, request, item) for item in items]
-            yield from (call for call in found if call) if all(found) else ()
+        case WorldQuestion(topics=topics, zone="", days=(), on=None):
+            known = (_CLOCK[topic] for topic in topics if topic in _CLOCK)
+            yield from (IntentCall(intent_type, {}) for intent_type in known)
+        case ListRequest():
+            yield from _list_calls(hass, request, names)
         case PlayRequest(words=text):
             players = _players_for(hass, request, names, area)
             if len(players) <= 1:
@@ -379,10 +368,8 @@ def _intents(
         case EntityCommand():
             yield from _calls(hass, request, names)
         case TimerRequest(durations, name):
-            yield IntentCall(
-                intent.INTENT_START_TIMER,
-                {**durations, **({"name": name} if name else {})},
-            )
+            named = {"name": name} if name else {}
+            yield IntentCall(intent.INTENT_START_TIMER, {**durations, **named})
         case StateQuestion(ids=ids, aspect="temperature") if names.domains(ids) == {
             "climate"
         }:
@@ -391,7 +378,11 @@ def _intents(
                 for one in sorted(ids)
             )
         case (
-            ListRequest() | Choice() | OpenQuestion() | StateQuestion() | UnknownName()
+            WorldQuestion()
+            | Choice()
+            | OpenQuestion()
+            | StateQuestion()
+            | UnknownName()
         ):
             pass
         case _:
@@ -421,41 +412,40 @@ def _players_for(
     return frozenset(playing if len(playing) == 1 else found)
 
 
-def _item_on_list(
-    hass: HomeAssistant, names: HomeVocabulary, request: ListRequest, item: str
-) -> IntentCall | None:
-    """Return what takes an item off the only one of the lists meant that has it; None if there is none, or several."""
-    found: list[IntentCall] = []
-    for entity in names.entities:
-        if entity.domain == "todo" and request.list_id in {"", entity.entity_id}:
-            slots: dict[str, JsonValue] = {"item": item, "name": entity.names[0]}
-            meant = items_meant(
-                hass, _OF_ITEMS[request.act], slots, conversation.DOMAIN
-            )
-            on_list = [
-                one.summary
-                for one in items_on_list(hass, entity.entity_id)
-                if one.summary == item
-            ]
-            if len(known := [*meant, *filter(None, on_list)]) == 1:
-                found.append(
-                    IntentCall(
-                        _OF_ITEMS[request.act],
-                        slots | {"item": known[0]},
-                        _RESPONSES_OF_ITEMS[request.act],
-                    )
-                )
-    return found[0] if len(found) == 1 else None
-
-
-def _list(names: HomeVocabulary, list_id: str) -> str:
-    """Return the name of a list, or of the only one; empty if there are several."""
+def _list_calls(
+    hass: HomeAssistant, request: ListRequest, names: HomeVocabulary
+) -> Iterator[IntentCall]:
+    """Yield the intents that change a list; none unless one list is meant, or has each item that leaves it."""
+    intent_type, response = _OF_ITEMS.get(request.act, ("", ""))
     lists = [
         entity
         for entity in names.entities
-        if entity.domain == "todo" and list_id in {"", entity.entity_id}
+        if entity.domain == "todo" and request.list_id in {"", entity.entity_id}
     ]
-    return lists[0].names[0] if len(lists) == 1 else ""
+    found = list[IntentCall]()
+    for item in request.items if intent_type else ():
+        each = [
+            IntentCall(intent_type, {"item": known, "name": entity.names[0]}, response)
+            for entity in lists
+            for known in _items_of(hass, intent_type, entity, item)
+        ]
+        if len(each) != 1:
+            return
+        found += each
+    yield from found
+
+
+def _items_of(
+    hass: HomeAssistant, intent_type: str, entity: KnownEntity, item: str
+) -> Sequence[str]:
+    """Return what an item is on a list, if it is one of it; as it was said, if it is to be added."""
+    if intent_type == _OF_ITEMS["add"][0]:
+        return (item,)
+    slots: dict[str, JsonValue] = {"item": item, "name": entity.names[0]}
+    meant = items_meant(hass, intent_type, slots, conversation.DOMAIN)
+    on_list = items_on_list(hass, entity.entity_id)
+    known = [*meant, *(item for one in on_list if one.summary == item)]
+    return known if len(known) == 1 else ()
 
 
 _loaded_languages: Final[set[str]] = set()
@@ -576,12 +566,7 @@ def _calls(
     states = [state for one in sorted(command.ids) if (state := hass.states.get(one))]
     command = _in_unit(command, hass.config.units.temperature_unit)
     if command.act in _STEPS:
-        able = [
-            one
-            for one in states
-            if one.attributes.get(ATTR_SUPPORTED_COLOR_MODES) != [ColorMode.ONOFF]
-        ]
-        yield from _stepped(able or states, command)
+        yield from _stepped(states, command)
         return
     if command.is_by:
         yield from _moved(states, command)
@@ -661,25 +646,18 @@ def _at_once(
 ) -> IntentCall | None:
     """Return one intent for all lights of a room, or of the home; None for other entities."""
     entities = [names.by_id[one] for one in command.ids]
-    areas = {entity.area_id for entity in entities}
-    if (
-        len(entities) < 2  # noqa: PLR2004 one is named
-        or {entity.domain for entity in entities} != {LIGHT}
-        or command.act not in _ON | _OFF
-    ):
+    domains = {entity.domain for entity in entities}
+    if len(entities) == 1 or domains != {LIGHT} or command.act not in _ON | _OFF:
         return None
+    areas = {entity.area_id for entity in entities}
+    area_id = areas.pop() if len(areas) == 1 else None
+    area = ar.async_get(hass).async_get_area(area_id or "")
     slots: dict[str, JsonValue] = {"domain": LIGHT}
-    area = (
-        ar.async_get(hass).async_get_area(areas.pop() or "")
-        if len(areas) == 1
-        else None
-    )
     key = "light_all"
     if area:
         slots["area"], key = area.name, "lights_area"
-    intent_type = (
-        intent.INTENT_TURN_ON if command.act in _ON else intent.INTENT_TURN_OFF
-    )
+    is_on = command.act in _ON
+    intent_type = intent.INTENT_TURN_ON if is_on else intent.INTENT_TURN_OFF
     effects = intent_effects(hass, intent_type, slots, conversation.DOMAIN)
     is_same = {action.entity_id for action in actions_of(effects)} == command.ids
     return IntentCall(intent_type, slots, key) if is_same else None
@@ -699,36 +677,38 @@ def _able(states: Sequence[State], command: EntityCommand) -> Sequence[State]:
     ]
 
 
+_SETTING: Final = {
+    LIGHT: ("HassLightSet", "brightness"),
+    "climate": ("HassClimateSetTemperature", "temperature"),
+    "fan": ("HassFanSetSpeed", "percentage"),
+    MEDIA_PLAYER: ("HassSetVolume", "volume_level"),
+    COVER: ("HassSetPosition", "position"),
+    VALVE: ("HassSetPosition", "position"),
+}
+"""The intents that set a value, and the slots that an amount is for, by domain."""
+
+
+def _valued(state: State, value: JsonValue, slot: str = "") -> IntentCall:
+    """Return the intent that sets a value of an entity."""
+    intent_type, usual = _SETTING[state.domain]
+    slots = {"name": state.entity_id, slot or usual: value}
+    response = slot or usual if state.domain == LIGHT else "default"
+    return IntentCall(intent_type, slots, response)
+
+
 def _set(state: State, command: EntityCommand) -> Iterator[IntentCall]:
-    name: dict[str, JsonValue] = {"name": state.entity_id}
     amount = command.amount or 0.0
     match state.domain:
         case "light" if command.colour in _COLOURS:
-            yield IntentCall(
-                "HassLightSet",
-                name | {"temperature": _COLOURS[command.colour]},
-                "temperature",
-            )
+            yield _valued(state, _COLOURS[command.colour], "temperature")
         case "light" if command.colour:
-            yield IntentCall("HassLightSet", name | {"color": command.colour}, "color")
+            yield _valued(state, command.colour, "color")
         case "light" if command.unit == "kelvin":
-            yield IntentCall(
-                "HassLightSet", name | {"temperature": int(amount)}, "temperature"
-            )
-        case "light":
-            yield IntentCall(
-                "HassLightSet", name | {"brightness": int(amount)}, "brightness"
-            )
+            yield _valued(state, int(amount), "temperature")
         case "climate":
-            yield IntentCall(
-                "HassClimateSetTemperature", name | {"temperature": amount}
-            )
-        case "fan":
-            yield IntentCall("HassFanSetSpeed", name | {"percentage": int(amount)})
-        case "media_player":
-            yield IntentCall("HassSetVolume", name | {"volume_level": int(amount)})
-        case "cover" | "valve":
-            yield IntentCall("HassSetPosition", name | {"position": int(amount)})
+            yield _valued(state, amount)
+        case domain if domain in _SETTING:
+            yield _valued(state, int(amount))
         case _:
             pass
 
@@ -737,61 +717,74 @@ def _stepped(states: Sequence[State], command: EntityCommand) -> Iterator[Intent
     """Yield what changes entities by a step, by an amount, or to an amount.
 
     Of lights, those that are on change, or all of them if all are off and it is to be
-    brighter.
+    brighter; those that can only be switched do not, beside others.
     """
-    amount = None if command.amount is None else int(command.amount)
-    lit = [
-        state for state in states if state.domain == LIGHT and state.state == STATE_ON
+    able = [
+        one
+        for one in states
+        if one.attributes.get(ATTR_SUPPORTED_COLOR_MODES) != [ColorMode.ONOFF]
     ]
-    full = 255 if lit else 0  # of a light that is on, and does not tell
-    for state in states:
-        name: dict[str, JsonValue] = {"name": state.entity_id}
-        match state.domain:
-            case "light" if lit and state not in lit:
-                pass
-            case "light":
-                now = round((state.attributes.get(ATTR_BRIGHTNESS) or full) * 100 / 255)
-                value = min(100, max(1, int(_further(now, command, _STEP))))
-                is_from_dark = not lit and (command.amount is None or command.is_by)
-                if is_from_dark and _STEPS[command.act] > 0:
-                    yield IntentCall(intent.INTENT_TURN_ON, name | {"domain": LIGHT})
-                elif value != now and not is_from_dark:
-                    yield IntentCall(
-                        "HassLightSet", name | {"brightness": value}, "brightness"
-                    )
-            case "media_player" if amount is None or command.is_by:
-                direction = "up" if _STEPS[command.act] > 0 else "down"
-                step: JsonValue = (
-                    direction if amount is None else amount * _STEPS[command.act]
-                )
-                yield IntentCall("HassSetVolumeRelative", name | {"volume_step": step})
-            case "media_player":
-                yield IntentCall("HassSetVolume", name | {"volume_level": amount})
-            case "fan" if (now := state.attributes.get(ATTR_PERCENTAGE) or 0) or _STEPS[
-                command.act
-            ] > 0:
-                least = max(
-                    float(state.attributes.get(ATTR_PERCENTAGE_STEP) or 0), _STEP
-                )
-                speed = min(100, max(least, _further(float(now), command, least)))
-                yield IntentCall("HassFanSetSpeed", name | {"percentage": round(speed)})
-            case "climate" if (
-                target := state.attributes.get(ATTR_TEMPERATURE)
-            ) is not None:
-                low, high = (
-                    float(state.attributes.get(key, target))
-                    for key in (ATTR_MIN_TEMP, ATTR_MAX_TEMP)
-                )
-                degrees = _further(float(target), command, _DEGREE)
-                possible = min(high, max(low, degrees))
-                wanted = (
-                    possible if amount is None else degrees
-                )  # an amount out of range is refused
-                yield IntentCall(
-                    "HassClimateSetTemperature", name | {"temperature": wanted}
-                )
-            case _:
-                pass
+    lights = [one for one in able or states if one.domain == LIGHT]
+    lit = [light for light in lights if light.state == STATE_ON]
+    for state in able or states:
+        is_left_off = lit and state in lights and state not in lit
+        step = _STEPPED.get(state.domain)
+        if step and not is_left_off and (call := step(state, command)):
+            yield call
+
+
+def _dimmed(state: State, command: EntityCommand) -> IntentCall | None:
+    is_on = state.state == STATE_ON
+    if not is_on and (command.amount is None or command.is_by):
+        slots: dict[str, JsonValue] = {"name": state.entity_id, "domain": LIGHT}
+        is_brighter = _STEPS[command.act] > 0
+        return IntentCall(intent.INTENT_TURN_ON, slots) if is_brighter else None
+    full = 255 if is_on else 0  # of a light that is on, and does not tell
+    now = round((state.attributes.get(ATTR_BRIGHTNESS) or full) * 100 / 255)
+    value = min(100, max(1, int(_further(now, command, _STEP))))
+    return None if value == now else _valued(state, value)
+
+
+def _volume_changed(state: State, command: EntityCommand) -> IntentCall:
+    amount, direction = int(command.amount or 0), _STEPS[command.act]
+    if command.amount is not None and not command.is_by:
+        return _valued(state, amount)
+    step: JsonValue = amount * direction
+    if command.amount is None:
+        step = "up" if direction > 0 else "down"
+    slots = {"name": state.entity_id, "volume_step": step}
+    return IntentCall("HassSetVolumeRelative", slots)
+
+
+def _speed_changed(state: State, command: EntityCommand) -> IntentCall | None:
+    now = float(state.attributes.get(ATTR_PERCENTAGE) or 0)
+    if not now and _STEPS[command.act] < 0:
+        return None
+    least = max(float(state.attributes.get(ATTR_PERCENTAGE_STEP) or 0), _STEP)
+    speed = min(100, max(least, _further(now, command, least)))
+    return _valued(state, round(speed))
+
+
+def _temperature_changed(state: State, command: EntityCommand) -> IntentCall | None:
+    target = state.attributes.get(ATTR_TEMPERATURE)
+    if target is None:
+        return None
+    low, high, now = (
+        float(state.attributes.get(key, target))
+        for key in (ATTR_MIN_TEMP, ATTR_MAX_TEMP, ATTR_TEMPERATURE)
+    )
+    degrees = _further(now, command, _DEGREE)
+    if command.amount is None:  # an amount out of range is refused
+        degrees = min(high, max(low, degrees))
+    return _valued(state, degrees)
+
+
+_STEPPED: Final[Mapping[str, Callable[[State, EntityCommand], IntentCall | None]]] = {
+    LIGHT: _dimmed,
+    MEDIA_PLAYER: _volume_changed,
+    "fan": _speed_changed,
+    "climate": _temperature_changed,
+}
 
 
 def _moved(states: Sequence[State], command: EntityCommand) -> Iterator[IntentCall]:
@@ -800,9 +793,7 @@ def _moved(states: Sequence[State], command: EntityCommand) -> Iterator[IntentCa
         if (now := state.attributes.get(ATTR_CURRENT_POSITION)) is not None:
             position = min(_OPEN, max(0, int(_further(now, command, _STEP))))
             if position != now:
-                yield IntentCall(
-                    "HassSetPosition", {"name": state.entity_id, "position": position}
-                )
+                yield _valued(state, position)
 
 
 def _further(now: float, command: EntityCommand, step: float) -> float:

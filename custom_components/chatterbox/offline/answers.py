@@ -1,7 +1,7 @@
 """Answers questions in words and without a model: about the weather, the time elsewhere, lists, states and songs."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -206,11 +206,7 @@ def _list_answer(
     hass: HomeAssistant, request: ListRequest, home: Home, sentences: Mapping[str, str]
 ) -> str | None:
     """Return what is on a list, or which lists there are."""
-    lists = {
-        one.entity_id: one.names[0]
-        for one in home.entities
-        if one.domain == TODO and one.names and request.list_id in {"", one.entity_id}
-    }
+    lists = _lists(home, request.list_id)
     names = ", ".join(lists.values())
     if not lists:
         return None
@@ -237,6 +233,15 @@ def _list_answer(
     return _items_answer(request.act, *items.popitem(), sentences)
 
 
+def _lists(home: Home, list_id: str) -> Mapping[str, str]:
+    """Return the names of a list, or of all, by ids."""
+    return {
+        one.entity_id: one.names[0]
+        for one in home.entities
+        if one.domain == TODO and one.names and list_id in {"", one.entity_id}
+    }
+
+
 def _items_answer(
     act: str, name: str, items: Sequence[str], sentences: Mapping[str, str]
 ) -> str | None:
@@ -255,7 +260,16 @@ async def async_state_answer(
     hass: HomeAssistant, question: StateQuestion, language: str
 ) -> intent.IntentResponse:
     """Return the answer to a question about states, in Home Assistant's words."""
-    response, texts = intent.IntentResponse(language), await async_texts(hass, language)
+    texts = await async_texts(hass, language)
+    templates = texts.intent_responses if texts else {}
+    template = templates.get(intent.INTENT_GET_STATE, {}).get(question.form, "")
+
+    def told(state: State, response: intent.IntentResponse) -> str:
+        name = assist_name(hass, state.entity_id, state.name)
+        slots = {"name": name, "state": question.spoken_state}
+        return state_sentence(hass, template, slots, response)
+
+    response = intent.IntentResponse(language)
     response.response_type = intent.IntentResponseType.QUERY_ANSWER
     states = [state for one in sorted(question.ids) if (state := hass.states.get(one))]
     matched = [
@@ -268,36 +282,17 @@ async def async_state_answer(
     response.async_set_results(
         [intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in states]
     )
-    answer = (
-        texts.intent_responses.get(intent.INTENT_GET_STATE, {}).get(question.form, "")
-        if texts
-        else ""
-    )
-    answers = [response]
-    if question.form == "one":
-        answers = [intent.IntentResponse(language) for _ in states]
-        for one, state in zip(answers, states, strict=True):
-            one.async_set_states([state])
-    slots = (
-        {
-            "name": assist_name(hass, one.entity_id, one.name),
-            "state": question.spoken_state,
-        }
-        for one in states
-    )
-    speech = [
-        state_sentence(hass, answer, slot, one)
-        for slot, one in zip(slots, answers, strict=False)
-    ]
-    if question.form == "one":  # it has the states as they are stored
-        domains = {one.domain for one in states}
-        known = await async_get_translations(
-            hass, language, "entity_component", domains
-        )
-        speech = [
-            _worded(one, state, known)
-            for one, state in zip(speech, states, strict=True)
-        ]
+    if question.form != "one":
+        response.async_set_speech(told(states[0], response) if states else "")
+        return response
+    # Its template has the states as they are stored.
+    domains = {state.domain for state in states}
+    words = await async_get_translations(hass, language, "entity_component", domains)
+    speech = []
+    for state in states:
+        own = intent.IntentResponse(language)
+        own.async_set_states([state])
+        speech.append(_worded(told(state, own), state, words))
     response.async_set_speech("; ".join(speech))
     return response
 
@@ -335,29 +330,34 @@ async def _async_weather_answer(
     if (state := _weather(hass, home)) is None:
         return None
     teller = await _async_teller(hass, user_input.language)
-    topic, today = question.topics[0], dt_util.now().date()
+    topic = question.topics[0]
     is_whether = question.is_whether and topic in _CONDITIONS
-    is_now = not (question.on or question.hour)
-    if is_now and {*question.days} <= _NOW:
+    has_time = question.on or question.hour
+    if not has_time and {*question.days} <= _NOW:
         is_so = state.state in _CONDITIONS.get(topic, ())
-        yes_or_no = teller.whether(is_so=is_so) if is_whether else ""
-        return f"{yes_or_no} {teller.now(state)}".strip()
+        answer = teller.now(state)
+        return f"{teller.whether(is_so=is_so)} {answer}" if is_whether else answer
     tell, forecast = teller.day, list[_Forecast]()
     if hour := question.hour:
         tell = partial(teller.at, hour)
         rows = await _async_forecast(hass, state, user_input, "hourly")
         forecast = [one for one in rows if timedelta() <= hour - one.begin < _NEAR][-1:]
     if not forecast:
-        on = hour.date() if hour else question.on
-        named = [on] if on else _days(question.days, today)
         rows = await _async_forecast(hass, state, user_input, "daily")
-        of_day = {one.begin.date(): one for one in rows}
-        tell, forecast = teller.day, [of_day[day] for day in named if day in of_day]
+        tell, forecast = teller.day, _of_days(rows, question)
     if not is_whether or not forecast:
         return " ".join(map(tell, forecast)) or None
     having = [one for one in forecast if one.has(topic)]
     answers = map(tell, having or forecast[:1])
     return " ".join((teller.whether(is_so=bool(having)), *answers))
+
+
+def _of_days(rows: Iterable[_Forecast], question: WorldQuestion) -> list[_Forecast]:
+    """Return the forecasts of the days that a question names."""
+    on = question.hour.date() if question.hour else question.on
+    named = [on] if on else _days(question.days, dt_util.now().date())
+    of_day = {one.begin.date(): one for one in rows}
+    return [of_day[day] for day in named if day in of_day]
 
 
 def _weather(hass: HomeAssistant, home: Home) -> State | None:
