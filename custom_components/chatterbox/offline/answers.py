@@ -341,7 +341,7 @@ async def _async_weather_answer(
     if hour := question.hour:
         tell = partial(teller.at, hour)
         rows = await _async_forecast(hass, state, user_input, "hourly")
-        forecast = [one for one in rows if timedelta() <= hour - one.begin < _NEAR][-1:]
+        forecast = _of_hour(rows, hour)
     if not forecast:
         rows = await _async_forecast(hass, state, user_input, "daily")
         tell, forecast = teller.day, _of_days(rows, question)
@@ -350,6 +350,11 @@ async def _async_weather_answer(
     having = [one for one in forecast if one.has(topic)]
     answers = map(tell, having or forecast[:1])
     return " ".join((teller.whether(is_so=bool(having)), *answers))
+
+
+def _of_hour(rows: Iterable[_Forecast], hour: datetime) -> list[_Forecast]:
+    """Return the forecast that is nearest before an hour; none if none is near."""
+    return [one for one in rows if timedelta() <= hour - one.begin < _NEAR][-1:]
 
 
 def _of_days(rows: Iterable[_Forecast], question: WorldQuestion) -> list[_Forecast]:
