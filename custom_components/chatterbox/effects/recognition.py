@@ -129,13 +129,13 @@ def _is_elliptic(
     What was not said, Home Assistant has filled in from the room of the speaker.
     """
     words = plain_name(text)
-    said = {
+    spoken = {
         entity.name
         for entity in found.entities_list
         if plain_name(entity.text) in words
     }
     naming = intent_naming(hass, found.intent.name).slots
-    return bool(naming) and (is_name or said.isdisjoint(naming))
+    return bool(naming) and (is_name or spoken.isdisjoint(naming))
 
 
 def readable_sentence(hass: HomeAssistant, text: str) -> str:

@@ -179,11 +179,11 @@ def listed_names(entities: Sequence[NamedEntity]) -> Mapping[str, ListedName]:
         has_others = own[form] > (form in of_entity[entity.entity_id])
         is_unique = in_room[entity.room[:1], form] == 1 and not has_others
         name = short if is_unique else full
-        told = (forms[name], forms.get(full))
+        heard = (forms[name], forms.get(full))
         news = tuple(
             alias
             for alias in entity.names[1:]
-            if forms[alias] not in told and _is_news(alias, entity, words, with_word)
+            if forms[alias] not in heard and _is_news(alias, entity, words, with_word)
         )
         listed_by_id[entity.entity_id] = name, news
     return listed_by_id

@@ -264,7 +264,7 @@ async def async_state_answer(
     templates = texts.intent_responses if texts else {}
     template = templates.get(intent.INTENT_GET_STATE, {}).get(question.form, "")
 
-    def told(state: State, response: intent.IntentResponse) -> str:
+    def spoken(state: State, response: intent.IntentResponse) -> str:
         name = assist_name(hass, state.entity_id, state.name)
         slots = {"name": name, "state": question.spoken_state}
         return state_sentence(hass, template, slots, response)
@@ -283,7 +283,7 @@ async def async_state_answer(
         [intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in states]
     )
     if question.form != "one":
-        response.async_set_speech(told(states[0], response) if states else "")
+        response.async_set_speech(spoken(states[0], response) if states else "")
         return response
     # Its template has the states as they are stored.
     domains = {state.domain for state in states}
@@ -292,7 +292,7 @@ async def async_state_answer(
     for state in states:
         own = intent.IntentResponse(language)
         own.async_set_states([state])
-        speech.append(_worded(told(state, own), state, words))
+        speech.append(_worded(spoken(state, own), state, words))
     response.async_set_speech("; ".join(speech))
     return response
 

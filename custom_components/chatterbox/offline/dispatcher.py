@@ -290,8 +290,8 @@ class OfflineDispatcher:
             names[one.state].append(name)
         if response.unmatched_states and not response.matched_states:
             unreachable, unknown = names.values()
-            told = (composer.unreachable(unreachable), composer.unknown(unknown))
-            response.async_set_speech(" ".join(filter(None, told)))
+            parts = (composer.unreachable(unreachable), composer.unknown(unknown))
+            response.async_set_speech(" ".join(filter(None, parts)))
 
     async def _add_help(self, response: intent.IntentResponse) -> None:
         """Put what is missing in the place of "I couldn't understand that", or add what would be understood, once.

@@ -689,24 +689,24 @@ def result_content(result: llm.ToolResult) -> str:
     data: object = result.data
     if not isinstance(data, dict):
         return json_dumps({"error": data} if result.error else data)
-    told = dict[str, object]()
+    content = dict[str, object]()
     match data:
         case {"response_type": "action_done", "data": {"failed": [_, *_] as failed}}:
-            told["not_done"] = [_named(target) for target in failed]
+            content["not_done"] = [_named(target) for target in failed]
         case {"content": [*parts], "structuredContent": structured}:
             data = _without_repetition(data, parts, structured)
         case _:
             pass
     targets = _successes(result)
     if any((one.id or "").startswith("automation.") for one in targets):
-        told["note"] = _NOT_RUN
+        content["note"] = _NOT_RUN
     silent = dict.fromkeys(
         f"{one.name} (still {one.reported})"
         for one in targets
         if isinstance(one, UnconfirmedTarget)
     )
     if silent:
-        told["asked_not_confirmed"] = [*silent]
+        content["asked_not_confirmed"] = [*silent]
     says_so = "error" in data or data.get("response_type") == "error"
-    told |= data
-    return json_dumps({"error": told} if result.error and not says_so else told)
+    content |= data
+    return json_dumps({"error": content} if result.error and not says_so else content)

@@ -133,7 +133,7 @@ def async_register_views(
 
 
 type _Paths = Mapping[str, Mapping[str, _Handler]]
-"""What answers requests, by path and method."""
+"""Handlers of requests, by path and method."""
 
 
 def _paths_of_responses(api: _Api, find: Callable[[], ResponsesService]) -> _Paths:

@@ -334,16 +334,16 @@ def _nothing_called(question: _Question) -> str:
 
 
 async def _async_tell(question: _Question, state: State) -> JsonObject:
-    """Return what is told of one entity."""
+    """Return the answer about one entity."""
     if state.attributes.get(ATTR_STATE_CLASS) in _METERS:
-        told = await _async_used(question, state)
+        answer = await _async_used(question, state)
     elif (unit := _unit(question, state)) is not None:
-        told = await _async_values(question, state, unit)
+        answer = await _async_values(question, state, unit)
     elif question.period is None:
-        told = await _async_last(question, state)
+        answer = await _async_last(question, state)
     else:
-        told = await _async_times(question, question.period, state)
-    return {"name": state.name, **told}
+        answer = await _async_times(question, question.period, state)
+    return {"name": state.name, **answer}
 
 
 async def _async_words(question: _Question, state: State) -> StateWords:
@@ -591,7 +591,7 @@ async def _async_times(question: _Question, period: Period, state: State) -> Jso
         return {label: _NEVER, **since}
     entered = sum(not span.begins_before for span in times)
     was_before = entered < len(times)
-    told = times[-_MOST_TIMES:]
+    latest = times[-_MOST_TIMES:]
     before = [
         _length(_total(changes_to(_clipped(found, one), values)))
         for one in question.earlier
@@ -601,8 +601,8 @@ async def _async_times(question: _Question, period: Period, state: State) -> Jso
         "times": f"{entered}, and it was so from the beginning"
         if was_before
         else entered,
-        "when": [_span(span, now) for span in told],
-        **({"earlier times": len(times) - len(told)} if times != told else {}),
+        "when": [_span(span, now) for span in latest],
+        **({"earlier times": len(times) - len(latest)} if times != latest else {}),
         **_earlier(before),
         **since,
     }
