@@ -487,6 +487,17 @@ async def test_a_temperature_may_be_said_in_another_unit(
     assert [call.data["service_data"][ATTR_TEMPERATURE] for call in calls] == [set_to]
 
 
+async def test_the_weather_of_an_hour_is_told(
+    freezer: FrozenDateTimeFactory, home: HomeAssistant
+) -> None:
+    freezer.move_to("2026-12-02 10:00:00+00:00")
+    at_three = speech(await say(home, "what's the weather at 3 pm today"))
+    assert "three" in at_three
+    assert "it will be cloudy" in at_three
+    tomorrow = speech(await say(home, "will it rain at 5 pm tomorrow?"))
+    assert "Thursday will be rainy" in tomorrow
+
+
 async def test_an_accent_tells_a_time_from_a_temperature(home: HomeAssistant) -> None:
     for words, answer in (
         ("põe Bedroom a 20", "não percebi"),

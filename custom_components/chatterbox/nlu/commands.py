@@ -276,20 +276,19 @@ def may_mean(parts: Parts, words: Lexicon, domains: AbstractSet[str]) -> bool:
     )
 
 
+def _is_run(span: PhraseSpan, names: HomeVocabulary) -> bool:
+    """Return whether a phrase is the whole name of a scene or a script."""
+    if span.named is None or span.role is not Role.ENTITY:
+        return False
+    return span.named.is_whole and names.domains(span.named.ids) <= _RUN
+
+
 def _act_without_verb(parts: Parts, names: HomeVocabulary) -> str:
     """Return what is to be done where no verb tells: "desk lamp off", "movie night"; empty if nothing does."""
     if any(parts.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE)):
         return ""
     spans = [span for span in parts.spans if span.role is not Role.FILLER]
-    run = [
-        span
-        for span in spans
-        if span.named
-        and span.named.is_whole
-        and span.role is Role.ENTITY
-        and names.domains(span.named.ids) <= _RUN
-    ]
-    if 0 < len(run) == len(spans):
+    if spans and all(_is_run(span, names) for span in spans):
         return "on"
     states = parts.all(Role.STATE)
     if any(parts.all(role) for role in _VALUES):

@@ -207,9 +207,13 @@ class _StateWords:
             return "one" if is_value and is_short and "what" in forms else ""
         if self.is_whether:
             return self._form_of_whether(ids, is_named=is_named)
+        return "" if is_named else self._form_of_which(forms)
+
+    def _form_of_which(self, forms: Sequence[str]) -> str:
+        parts = self.parts
         is_some = bool(parts.all(Role.KIND)) or self.state in {"on", "open"}
-        is_asked = bool(parts.all(Role.BE)) or "what" in forms
-        if is_named or not (is_some and is_asked):
+        is_about_state = bool(parts.all(Role.BE)) or "what" in forms
+        if not (is_some and is_about_state):
             return ""
         named = (one for one in ("how_many", "which") if one in forms)
         return next(named, "which" if forms == ["what"] else "")
@@ -293,13 +297,20 @@ def _about_weather(
     forms = {*parts.values(Role.QUESTION)}
     phenomena = tuple(topic for topic in topics if topic != "weather")
     is_whether = _is_whether(parts, forms, is_marked=is_marked and bool(phenomena))
-    days = parts.values(Role.DAY) or [day for form, day in _DAYS if form in forms][:1]
-    is_told = topics == ["feel"] and not (forms or is_marked)  # "hace frío"
-    is_asked = bool(forms or days) or (is_whether and not is_told)
+    days = parts.values(Role.DAY) or _days_of(forms)
+    is_statement = topics == ["feel"] and not (forms or is_marked)  # "hace frío"
+    is_request = is_whether and not is_statement
     is_alone = topics == ["weather"] or len(parts.spans) == 1
-    if (is_whether and len(phenomena) > 1) or not (is_asked or is_alone):
+    if is_whether and len(phenomena) > 1:
+        return None
+    if not any((forms, days, is_request, is_alone)):
         return None
     return WorldQuestion(phenomena or ("weather",), tuple(days), is_whether)
+
+
+def _days_of(forms: set[str]) -> list[str]:
+    """Return the day that a form of questions means where none is named."""
+    return [day for form, day in _DAYS if form in forms][:1]
 
 
 def _is_whether(parts: Parts, forms: set[str], *, is_marked: bool) -> bool:
@@ -316,13 +327,13 @@ def is_about_weather(topics: Sequence[str]) -> bool:
 def _about_clock(parts: Parts, topics: Sequence[str]) -> WorldQuestion | None:
     zones, days = parts.values(Role.ZONE), parts.values(Role.DAY)
     forms = parts.values(Role.QUESTION)
-    is_asked = bool(forms or parts.all(Role.BE))
-    is_asked = is_asked or parts.spans[0].role is Role.TOPIC
+    is_topic_first = parts.spans[0].role is Role.TOPIC
+    is_asked = any((forms, parts.all(Role.BE), is_topic_first))
     if not is_asked or parts.all(Role.PLACE):
         return None
-    is_which = "what" in forms or parts.spans[0].role is Role.TOPIC
-    is_dated = topics == ["date"] and len(days) == 1 and days[0] in _DATES
-    if is_dated and is_which and not zones:
+    is_which = "what" in forms or is_topic_first
+    is_dated = topics == ["date"] and len(days) == 1 and not zones
+    if is_dated and is_which and days[0] in _DATES:
         return WorldQuestion(("date",), (days[0],))
     if not _NOW.issuperset(days) or len(zones) > 1:
         return None

@@ -275,20 +275,15 @@ def _spans(
         for span in _known(heard, start, words, names)
         if span.role not in _IN_PAIRS or (start, span.value) in sentence.pairs
     ]
-    least = max(
-        (span.end for span in known if span.role is Role.REVERSING), default=start
-    )
+    reversing = [span.end for span in known if span.role is Role.REVERSING]
+    least = max([start, *reversing])
     last = {
         span.end
         for span in known
         if span.role is Role.PARTICLE and _ends_part(heard, span.end, words)
     }
-    known = [
-        span
-        for span in known
-        if (span.end > least or span.role in _REPORTED)
-        and (span.end not in last or span.role not in SMALL)
-    ]
+    known = [span for span in known if span.end > least or span.role in _REPORTED]
+    known = [span for span in known if span.end not in last or span.role not in SMALL]
     yield from known
     if start in sentence.texts:
         ends = range(start + 1, min(len(heard), start + _MOST_TEXT) + 1)

@@ -72,11 +72,7 @@ class CommandTargets:
 
     def found(self) -> frozenset[str] | Choice | None:
         """Return the entities; None if the words mean none, and a choice if one of several is meant."""
-        able = frozenset(
-            entity.entity_id
-            for entity in self.names.entities
-            if entity.domain in self.domains
-        )
+        able = self._able
         if "others" in self._quantifiers:
             return self._others(able) or None
         last = self.surroundings.last & able
@@ -95,9 +91,22 @@ class CommandTargets:
         else:
             of_words = self._of_kind if kinds else self._unnamed
             found = of_words(able, is_placed=bool(places))
-        ids = found.ids if isinstance(found, Choice) else found or frozenset()
-        is_missed = any(not self.names.within(ids, areas) for areas in places)
-        return None if is_missed else found
+        return found if found and self._are_everywhere(found, places) else None
+
+    def _are_everywhere(
+        self, found: frozenset[str] | Choice, places: Sequence[frozenset[str | None]]
+    ) -> bool:
+        """Return whether some of the entities are at each place."""
+        ids = found.ids if isinstance(found, Choice) else found
+        return all(self.names.within(ids, areas) for areas in places)
+
+    @property
+    def _able(self) -> frozenset[str]:
+        """The entities that the act is for."""
+        entities = self.names.entities
+        return frozenset(
+            one.entity_id for one in entities if one.domain in self.domains
+        )
 
     @property
     def _names_nothing(self) -> bool:
@@ -186,12 +195,18 @@ class CommandTargets:
         is_idle = self.act == "pause" and not self.surroundings.playing
         if len(found) <= 1 or is_idle:
             return found or None
-        if "both" in self._quantifiers:
-            return found if len(found) == _TWO else Choice(found)
         has_place = is_everywhere or bool(near)
+        return (
+            found if self._are_all_meant(found, has_place=has_place) else Choice(found)
+        )
+
+    def _are_all_meant(self, found: frozenset[str], *, has_place: bool) -> bool:
+        """Return whether several entities are meant together: the lights of a room, or more than one of a kind."""
+        if "both" in self._quantifiers:
+            return len(found) == _TWO
         if self.names.domains(found) == LIGHT:
-            return found if self._is_many or has_place else Choice(found)
-        return found if self._is_many and has_place else Choice(found)
+            return self._is_many or has_place
+        return self._is_many and has_place
 
     def _unnamed(
         self, able: frozenset[str], *, is_placed: bool

@@ -12,7 +12,7 @@ from typing import Final
 
 from ..speech.text.phrases import PhraseTree
 from .commands import PLAIN_ACTS, commands, following_commands, may_mean
-from .kinds import KINDS
+from .kinds import KINDS, EntityKind
 from .lexicon import (
     ARTICLE,
     COMMA,
@@ -181,10 +181,14 @@ def _requests(
         if not several:
             return ()
         found += several
-        done = [one.ids for one in several if isinstance(one, EntityCommand)]
-        if done:
-            surroundings = replace(surroundings, last=frozenset[str]().union(*done))
+        surroundings = _after(several, surroundings)
     return found
+
+
+def _after(requests: Sequence[SpokenRequest], before: Surroundings) -> Surroundings:
+    """Return the surroundings after some requests, to whose entities the next one may refer."""
+    ids = [one.ids for one in requests if isinstance(one, EntityCommand)]
+    return replace(before, last=frozenset[str]().union(*ids)) if ids else before
 
 
 def _question(
@@ -243,10 +247,7 @@ def _of_list(
     request, is_named = ListRequest(act, "".join(lists)), bool(lists or kinds)
     texts = parts.all(Role.TEXT)
     if act == "read":
-        is_counted = "how_many" in parts.values(Role.QUESTION)
-        read_act = "count" if is_counted else act
-        whole = replace(request, act=read_act, is_all="lists" in kinds)
-        return whole if is_named and not texts else None
+        return _whole_list(request, parts) if is_named and not texts else None
     if len(texts) != 1 or {*parts.values(Role.DAY)} - {"0"}:
         return None
     if is_named:
@@ -254,6 +255,13 @@ def _of_list(
     if _names_list(reading, texts[0], names):
         return None  # "add milk, the chores"
     return _on_any_list(request, texts[0], parts, reading, words)
+
+
+def _whole_list(request: ListRequest, parts: Parts) -> ListRequest:
+    """Return a request to read a list, to count its items, or to name all lists."""
+    is_counted = "how_many" in parts.values(Role.QUESTION)
+    is_all = "lists" in parts.values(Role.KIND)
+    return replace(request, act="count" if is_counted else "read", is_all=is_all)
 
 
 def _names_list(reading: Reading, text: PhraseSpan, names: HomeVocabulary) -> bool:
@@ -324,15 +332,7 @@ def _act_of_question(parts: Parts) -> str:
 
 def _items(reading: Reading, text: PhraseSpan, words: Lexicon) -> tuple[str, ...]:
     """Return the items of a text: "milk, eggs and bread" are three. It is empty if one of them is no name."""
-    heard, at = reading.heard, text.start
-    bounds = [(text.start, text.start)]
-    while at < text.end:
-        found = words.phrases.found(heard, at)
-        ends = [end for end, meaning in found if meaning.role is Role.AND]
-        ends += [at + 1] * (heard[at] == COMMA)
-        bounds += [(at, max(ends))] if ends else []
-        at = max(ends, default=at + 1)
-    bounds.append((text.end, text.end))
+    heard, bounds = reading.heard, _bounds(reading, text, words)
     spans = [
         (_after_articles(heard[:end], start, words), end)
         for (_, start), (end, _) in pairwise(bounds)
@@ -350,6 +350,21 @@ def _items(reading: Reading, text: PhraseSpan, words: Lexicon) -> tuple[str, ...
         return ()
     items = tuple(reading.text(start, end) for start, end in spans)
     return items if all(telling_text(item, words) for item in items) else ()
+
+
+def _bounds(
+    reading: Reading, text: PhraseSpan, words: Lexicon
+) -> Sequence[tuple[int, int]]:
+    """Return the ends and starts of the items of a text: commas and joining words stand between them."""
+    heard, at = reading.heard, text.start
+    bounds = [(text.start, text.start)]
+    while at < text.end:
+        found = words.phrases.found(heard, at)
+        ends = [end for end, meaning in found if meaning.role is Role.AND]
+        ends += [at + 1] * (heard[at] == COMMA)
+        bounds += [(at, max(ends))] if ends else []
+        at = max(ends, default=at + 1)
+    return [*bounds, (text.end, text.end)]
 
 
 def _after_articles(heard: Sequence[str], start: int, words: Lexicon) -> int:
@@ -494,25 +509,35 @@ def _unknown_name(reading: Reading, names: HomeVocabulary) -> UnknownName | None
     """Return the name in a command that nothing has, if that is all that is not explained."""
     spans = [span for span in reading.spans if span.role is not Role.FILLER]
     unknown = [at for at, span in enumerate(spans) if span.role is Role.UNKNOWN]
-    if not 0 < len(unknown) <= _LONGEST_UNKNOWN:
+    if not _is_one_name(unknown) or any(one.role is Role.REVERSING for one in spans):
         return None
     before, after = spans[: unknown[0]], spans[unknown[-1] + 1 :]
-    is_one = unknown[-1] - unknown[0] < len(unknown)
-    is_noun = is_one and _is_noun(before, after)
-    if not is_noun or any(one.role is Role.REVERSING for one in spans):
+    if not _is_noun(before, after):
         return None
     start, end = spans[unknown[0]].start, spans[unknown[-1]].end
-    following = [one for one in after[:1] if one.role is Role.KIND and one.start == end]
-    kinds = [KINDS[one.value] for one in following if one.value in KINDS]
-    if not (kinds or _is_for_entities(before, after)):
-        return None
-    text = reading.text(start, after[0].end if kinds else end)
-    of_kind = [
-        one.names[0] for one in names.entities for kind in kinds if kind.has(one)
-    ]
+    kind = None
+    if after and after[0].role is Role.KIND and after[0].start == end:
+        kind = KINDS.get(after[0].value)
+    if kind is None:
+        text = reading.text(start, end)
+        return UnknownName(text) if _is_for_entities(before, after) else None
+    text = reading.text(start, after[0].end)
+    return UnknownName(text, _alike(text, kind, names))
+
+
+def _alike(text: str, kind: EntityKind, names: HomeVocabulary) -> tuple[str, ...]:
+    """Return names of things of a kind, first those with the last word of a text."""
     last = tokens(text)[-1].word
+    of_kind = [one.names[0] for one in names.entities if kind.has(one)]
     called = [name for name in of_kind if last in tokens_of_phrase(name)]
-    return UnknownName(text, tuple(dict.fromkeys((*called, *of_kind)))[:_MOST_ALIKE])
+    return tuple(dict.fromkeys((*called, *of_kind)))[:_MOST_ALIKE]
+
+
+def _is_one_name(unknown: Sequence[int]) -> bool:
+    """Return whether the unknown phrases of a sentence are few, and stand side by side."""
+    if not 0 < len(unknown) <= _LONGEST_UNKNOWN:
+        return False
+    return unknown[-1] - unknown[0] < len(unknown)
 
 
 def _is_noun(before: Sequence[PhraseSpan], after: Sequence[PhraseSpan]) -> bool:
