@@ -26,7 +26,7 @@ from ...agent.messages import (
 from ...agent.protocols import Deny, Hooks, Rewrite
 from ...agent.text import compared, compared_names
 from ...effects.effect import actions_of
-from ...effects.intents import Naming, delayed_command, intent_naming
+from ...effects.intents import Naming, delayed_command, intent_naming, items_meant
 from ...home.description import listed, quoted
 from ...home.entities import ExposedEntity, Home, async_get_home
 from ...home.entity_matches import matching_states
@@ -105,12 +105,12 @@ class NameResolver(Hooks):
         offered = self._tools.get(tool.name)
         if offered is None:
             return None
-        own = unwrapped(offered)
-        if isinstance(own, llm.IntentTool) and delayed_command(
-            own.intent_type, arguments
-        ):
-            return Deny(NOT_DELAYED)  # not even by a plan
         named = self._with_name(tool, offered, arguments)
+        if isinstance(own := unwrapped(offered), llm.IntentTool):
+            if delayed_command(own.intent_type, arguments):
+                return Deny(NOT_DELAYED)  # not even by a plan
+            if not isinstance(named, Deny):
+                named = self._with_item(own.intent_type, named)
         meant = named if isinstance(named, Deny) else self._with_ids(offered, named)
         if isinstance(meant, Deny):
             return meant
@@ -132,6 +132,18 @@ class NameResolver(Hooks):
             return given
         name = self._meant(tool, search, given)
         return name if isinstance(name, Deny) else {**given, search.slot: name}
+
+    def _with_item(self, intent_type: str, arguments: JsonObject) -> Deny | JsonObject:
+        """Return arguments with the item of a list as it stands there."""
+        items = items_meant(
+            self._hass, intent_type, arguments, self._llm_context.assistant
+        )
+        if len(items) > 1:
+            several = f"several items are called {quoted(str(arguments['item']))}: {_some(items)}"
+            return Deny(
+                f"Not run: {several}. Give the whole name, or ask which one is meant."
+            )
+        return {**arguments, "item": items[0]} if items else arguments
 
     def _with_ids(self, offered: llm.Tool, arguments: JsonObject) -> Deny | JsonObject:
         """Return arguments with ids in place of names in the fields of a script."""
