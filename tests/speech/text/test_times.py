@@ -429,6 +429,9 @@ def test_a_repetition_comes_on_its_days(every: Repetition, days: str) -> None:
         ("workday", "at nine", "11-27 21:00 workday"),
         ("0,5", "on Tuesday", "12-01 20:00 week"),
         ("month", "on the 7th", "12-07 20:00 month"),
+        ("day", "on Monday", "11-30 20:00"),
+        ("day", "in two hours", "11-27 19:00"),
+        ("", "tomorrow evening", "11-28 20:00"),
     ],
 )
 def test_what_is_moved_keeps_what_is_not_said(
