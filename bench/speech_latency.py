@@ -143,7 +143,9 @@ async def recogniser(pieces: Iterable[str], language: str) -> AsyncGenerator[str
     """Pass text through the recogniser of calls; the language makes no difference."""
     del language
     request = CompletionRequest("", (UserMessage("How is it in the kitchen?"),), _TOOLS)
-    message = TextCalls().message(request)
+    model = TextCalls()
+    model.known = True  # as after its first answer
+    message = model.message(request)
     for event in chain[TextDelta | CompletionResult](
         map(TextDelta, pieces), [CompletionResult(FinishReason.STOP)]
     ):

@@ -120,7 +120,7 @@ def test_what_a_model_writes_generously_fits_the_schema() -> None:
     parameters = read_parameters("light_up", light_up)
     written: JsonObject = {
         "room": "kitchen",
-        "brightness": "50",
+        "brightness": "50%",
         "mode": "WARM",
         "scenes": {"title": "Dinner"},
     }
@@ -617,7 +617,7 @@ async def test_a_result_that_is_not_json_is_an_error(result: object) -> None:
     [
         (
             "light_on",
-            '{"room": "hall", "brightness": "50"}',
+            '{"room": "hall", "brightness": "50%"}',
             ToolOutcome('{"room":"hall","brightness":50}'),
         ),
         ("light_on", "{", None),

@@ -20,14 +20,14 @@ import pytest
 
 from custom_components.chatterbox.agent import json, providers, repair, text, wire
 from custom_components.chatterbox.agent.json.coercion import read_arguments
+from custom_components.chatterbox.agent.json.malformed_json import (
+    fenced_blocks,
+    repair_json,
+)
 from custom_components.chatterbox.agent.loop.structured_output import read_output
 from custom_components.chatterbox.agent.protocols import OutputFormat
 from custom_components.chatterbox.agent.providers.failures import error_of_response
 from custom_components.chatterbox.agent.providers.refused_parameters import Adjustment
-from custom_components.chatterbox.agent.repair.malformed_json import (
-    fenced_blocks,
-    repair_json,
-)
 from custom_components.chatterbox.agent.repair.text_markup import (
     MarkupScanner,
     markers_for,

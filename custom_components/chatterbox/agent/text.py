@@ -380,6 +380,23 @@ def sendable_text(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+_CONTROLS: Final = "".join(
+    map(chr, (*range(9), 11, 12, *range(14, 32), *range(127, 160)))
+)
+"""Characters that nobody says or writes. Tabs and line ends are none of them."""
+CONTROL: Final = re.compile(f"[{re.escape(_CONTROLS)}]")
+"""Finds one of them."""
+_TORN: Final = re.compile(r"\x00(?:([0-9a-f]{2})|(?=[^\x00-\x9f]))", re.IGNORECASE)
+"""The rest of an escape such as `\\u00f8` that was torn: a NUL, and the last digits or the letter."""
+
+
+def mended_text(text: str) -> str:
+    """Return a text with the letters of torn escapes, and without control characters at its ends."""
+    return _TORN.sub(lambda torn: chr(int(torn[1], 16)) if torn[1] else "", text).strip(
+        _CONTROLS
+    )
+
+
 def without_tokens(text: str) -> str:
     """Remove tokens of a chat template from an id."""
     return re.sub(_MARK, "", text).strip()

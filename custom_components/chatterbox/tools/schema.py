@@ -10,8 +10,8 @@ from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import json_loads_object
 
+from ..agent.json.coercion import bare_name
 from ..agent.messages import JsonObject, JsonValue
-from ..agent.text import plain
 from ..home.entities import NO_DISTINCTIONS, Distinctions
 
 type CustomSerializer = Callable[[object], object]
@@ -151,15 +151,10 @@ def _titled(name: str, schema: JsonValue) -> JsonValue:
     if (
         not isinstance(schema, dict)
         or not isinstance(title, str)
-        or _bare(title) != _bare(name)
+        or bare_name(title) != bare_name(name)
     ):
         return schema
     return {keyword: value for keyword, value in schema.items() if keyword != "title"}
-
-
-def _bare(name: str) -> str:
-    """Return a name in small letters, without separators and the end of a plural."""
-    return "".join(filter(str.isalnum, plain(name))).removesuffix("s")
 
 
 def _sorted_texts(values: list[JsonValue]) -> list[JsonValue]:

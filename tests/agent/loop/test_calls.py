@@ -91,7 +91,7 @@ def moved(
 @pytest.mark.parametrize(
     ("written", "allowed", "meant"),
     [
-        ('{"domain": "cover", "position": 0}', None, OFF),
+        ('{"domains": "cover", "position": 0}', None, OFF),
         ('{"mood": "good", "domain": ["cover"]}', None, ON),
         ('{"domain": "cover"}', frozenset({MOVE.name}), MOVE),
     ],
@@ -111,8 +111,8 @@ def noted(call: OpenCall) -> str:
 
 
 def test_the_model_is_told_what_was_read_otherwise_than_in_form() -> None:
-    assert noted(moved('{"domain": "cover", "position": 0}')) == (
-        'The call was read as assist__HassTurnOff, without "position".'
+    assert noted(moved('{"domains": "cover", "position": 0}')) == (
+        'The call was read as assist__HassTurnOff, with domain ["cover"], without "domains", "position".'
     )
     assert noted(judged("HassTurnOn", '{"domain": " Cover"}')) == ""
     assert noted(judged("HassTurnOn", '{"level": "5.0"}')) == ""

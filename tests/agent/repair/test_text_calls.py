@@ -177,6 +177,7 @@ def test_the_line_end_after_a_mark_may_come_in_the_next_piece() -> None:
 )
 async def test_plain_prose_is_held_back_by_one_word_at_most(text: str) -> None:
     model = TextCalls()
+    model.known = True  # as after its first answer
     reader, sentence = model.message(request()), ""
     for index, character in enumerate(text):
         assert " " not in text[len(sentence) : index]
@@ -209,6 +210,16 @@ def test_nothing_in_plain_text_is_a_call_where_no_tool_is_offered() -> None:
     assert not heard.calls
 
 
+def test_a_call_under_the_old_name_of_a_tool_is_recognised_without_markup() -> None:
+    model_request = request([tool("todo__get_items")])
+
+    for name in ("todo_get_items", "todo__get_items", "get_items"):
+        heard = hear(
+            *message(f'{name}(todo_list="Tasks")'), model_request=model_request
+        )
+        assert (heard.text, heard.calls) == ("", [(name, '{"todo_list":"Tasks"}')])
+
+
 def test_markup_is_a_call_even_where_no_tool_is_offered() -> None:
     heard = hear(
         *message(f"<tool_call>{KITCHEN_ON}</tool_call>"), model_request=request(())
@@ -234,6 +245,28 @@ def test_data_that_looks_like_a_call_is_the_answer_unless_it_names_a_tool() -> N
         "",
         [("HassTurnOn", '{"name":"Kitchen Light"}')],
     )
+
+
+def test_calls_in_the_reasoning_of_a_service_run_when_nothing_else_comes() -> None:
+    thinks: list[ProviderEvent] = [
+        ReasoningDelta("I will "),
+        ReasoningDelta("<tool_ca"),
+        ReasoningDelta(f"ll>{KITCHEN_ON}"),
+    ]
+
+    silent = hear(*thinks, *message(""))
+    answered = hear(*thinks, *message("Done."))
+    cut = hear(*thinks, *message("", FinishReason.LENGTH))
+
+    assert silent.calls == [("HassTurnOn", '{"name":"Kitchen Light"}')]
+    assert silent.finish is FinishReason.TOOL_CALLS
+    assert silent.thought == f"I will <tool_call>{KITCHEN_ON}"
+    assert (answered.calls, answered.text, answered.finish) == (
+        [],
+        "Done.",
+        FinishReason.STOP,
+    )
+    assert (cut.calls, cut.finish) == ([], FinishReason.LENGTH)
 
 
 def test_a_thought_about_a_call_that_the_service_gave_is_not_a_second_call() -> None:
@@ -367,10 +400,43 @@ def test_that_a_template_opens_the_reasoning_is_learned_from_the_messages() -> N
         ("Off it is. It is off.", ""),
     ]
     assert (heard[5].text, heard[5].calls) == (
-        "Hm. ",
+        "",
         [("HassTurnOn", '{"name":"Kitchen Light"}')],
     )
     assert (heard[6].text, heard[6].thought) == ("Off it is. It is off.", "")
+
+
+THOUGHTS = (
+    "The user wants the time. I should say noon.",
+    "Okay, the user asks for the time.",
+    "Hmm, so the user wants light.",
+    "We need to answer briefly.",
+    "The assistant responded with two stars, maybe formatting.",
+    "Alright, let me think about this.",
+    "Der Nutzer fragt nach der Zeit.",
+    "Okay, der Benutzer möchte Licht.",
+    "L'utilisateur veut savoir l'heure.",
+    "Użytkownik pyta o godzinę.",
+    "好的\uff0c用户想知道时间。",
+    "嗯\uff0c用户问时间。",
+)
+
+
+@pytest.mark.parametrize(
+    "end", ["</think>", "</THINK>", "[/THINK]", "</thinking>", "<channel|>", "◁/think▷"]
+)
+@pytest.mark.parametrize("thought", THOUGHTS)
+def test_the_first_answer_of_a_model_may_be_a_thought_without_its_start(
+    thought: str, end: str
+) -> None:
+    text = f"{thought}\n{end}\n\nIt is noon."
+    for pieces in ([text], [*text], [text[:4], text[4:30], text[30:]]):
+        model = TextCalls()
+        heard = hear(*message(pieces), model=model)
+        assert (heard.text, heard.thought) == ("It is noon.", f"{thought}\n")
+        assert hear(*message("Noon.</think>Yes."), model=model).text == "Yes.", (
+            "learned from the first"
+        )
 
 
 @pytest.mark.parametrize("text", ["It is noon.<eos> Bye.", "</think>It is noon."])
@@ -378,6 +444,16 @@ def test_a_mark_that_ends_no_thought_teaches_nothing(text: str) -> None:
     model = TextCalls()
     hear(*message(text), model=model)
     assert hear(*message(["No reasoning, ", "just words."]), model=model).thought == ""
+
+
+@pytest.mark.parametrize("thought", THOUGHTS)
+def test_first_words_like_a_thought_are_the_answer_if_no_other_comes(
+    thought: str,
+) -> None:
+    model = TextCalls()
+
+    assert hear(*message([*thought]), model=model).text == thought
+    assert hear(*message([*thought]), model=model).text == thought
 
 
 @pytest.mark.parametrize(
@@ -486,6 +562,58 @@ def test_sentences_around_reasoning_and_calls_of_a_service_stay_apart() -> None:
             hear(TextDelta("One moment."), event, *message("It is on.")).text
             == "One moment. It is on."
         )
+
+
+def test_words_before_a_call_of_the_service_are_no_thought_without_its_end() -> None:
+    call = ToolCallReady(ToolCall("a", "GetLiveContext", "{}"))
+    events: list[ProviderEvent] = [
+        TextDelta("We need to look. "),
+        call,
+        *message("It is on."),
+    ]
+
+    heard = hear(*events)
+
+    assert heard.text == "We need to look. It is on."
+    assert hear(TextDelta("We need to look.</think>"), call, *message("")).text == ""
+
+
+ONLY_ARGUMENTS = '{\n  "name": "Kitchen",\n  "domain": "light"\n}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<|channel|>commentary<|message|>{ONLY_ARGUMENTS}<|end|>",
+        f"<|channel|>commentary<|message|>{ONLY_ARGUMENTS}",
+        f"<|channel|>commentary <|constrain|>json<|message|>{ONLY_ARGUMENTS}<|call|>",
+        f"<|start|>assistant<|channel|>commentary json<|message|> {ONLY_ARGUMENTS}<|end|>",
+        f"<|channel|>commentary<|message|>```json\n{ONLY_ARGUMENTS}\n```<|end|>",
+        f"commentary{ONLY_ARGUMENTS}",
+        f"assistantcommentary json{ONLY_ARGUMENTS}",
+        f"analysisHm.assistantcommentary{ONLY_ARGUMENTS}",
+    ],
+)
+def test_arguments_without_a_tool_are_an_unknown_call_and_not_said(text: str) -> None:
+    for pieces in ([text], [*text]):
+        heard = hear(*message(pieces))
+        assert heard.text == ""
+        assert [name for name, _ in heard.calls] == [""]
+        assert heard.finish is FinishReason.TOOL_CALLS
+
+
+def test_arguments_of_a_comment_name_a_tool_only_beside_them() -> None:
+    """The name of a device may be that of a tool."""
+    begins = "<|channel|>commentary<|message|>"
+    named = hear(
+        *message(
+            begins + '{"name": "HassTurnOn", "arguments": {"name": "Kitchen Light"}}'
+        )
+    )
+    flat = hear(*message(begins + '{"name": "HassTurnOn", "domain": "light"}'))
+
+    assert named.calls == [("HassTurnOn", '{"name":"Kitchen Light"}')]
+    assert [name for name, _ in flat.calls] == [""]
 
 
 def test_data_in_a_comment_is_the_answer_to_a_task() -> None:
@@ -631,7 +759,7 @@ ADD_ITEM = tool("todo__add_item")
         (UserMessage("Party!"), "<tool_call>party()</tool_call>", "party"),
         (
             ToolResult("1", "search", '[{"name": "Good Night", "tool": "good_night"}]'),
-            "[good_night()]",
+            "good_night()",
             "good_night",
         ),
         (

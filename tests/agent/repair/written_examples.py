@@ -308,6 +308,8 @@ CALLS: Final = (
         f"[TOOL_CALLS]HassTurnOn[CALL_ID]a1b2c3d4e[ARGS]{_ON}",
         calls=(_TURN_ON_KITCHEN,),
     ),
+    Written("Mistral, stripped", f"HassTurnOn[ARGS]{_ON}", calls=(_TURN_ON_KITCHEN,)),
+    Written("Mistral, all stripped", f"HassTurnOn{_ON}", calls=(_TURN_ON_KITCHEN,)),
     Written(
         "Llama 3, bare",
         f'{{"name": "HassTurnOn", "parameters": {_ON}}}',
@@ -350,6 +352,33 @@ CALLS: Final = (
         '[HassTurnOn(name="Kitchen Light"), GetLiveContext()]',
         calls=(_TURN_ON_KITCHEN, _LIVE_CONTEXT),
     ),
+    Written(
+        "Python, alone",
+        "On it.\nHassTurnOn(name='Kitchen Light')",
+        "On it.\n",
+        "",
+        (_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "Python, as code",
+        "`HassTurnOn(name='Kitchen Light')`",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "Python, bold",
+        "On it.\n**HassTurnOn(name='Kitchen Light')**",
+        "On it.\n",
+        "",
+        (_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "name and object, as code",
+        f"``HassTurnOn{_ON}``\nDone.",
+        "Done.",
+        "",
+        (_TURN_ON_KITCHEN,),
+    ),
+    Written("Python, an object", f"HassTurnOn({_ON})", calls=(_TURN_ON_KITCHEN,)),
     Written(
         "Python, by position",
         '<|python_tag|>HassTurnOn("Kitchen Light")',
@@ -398,6 +427,16 @@ CALLS: Final = (
     ),
     Written(
         "fenced without a language", f"```\n[{_CALL}]\n```", calls=(_TURN_ON_KITCHEN,)
+    ),
+    Written(
+        "fenced Python",
+        "```python\nHassTurnOn(name='Kitchen Light')\n```",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "fenced tag",
+        f"```xml\n<tool_call>{_CALL}</tool_call>\n```",
+        calls=(_TURN_ON_KITCHEN,),
     ),
     Written(
         "FunctionGemma",
@@ -509,14 +548,14 @@ CALLS: Final = (
         (("light", '{"name":"Kitchen Light"}'),),
     ),
     Written(
+        "flat",
+        '{"tool": "HassTurnOn", "name": "Kitchen Light"}',
+        calls=(_TURN_ON_KITCHEN,),
+    ),
+    Written(
         "bare, unknown tool",
         '{"name": "HassGetState", "arguments": {"area": "Kitchen"}}',
         calls=(("HassGetState", '{"area":"Kitchen"}'),),
-    ),
-    Written(
-        "bare, flat",
-        '{"tool": "HassTurnOn", "name": "Kitchen Light"}',
-        calls=(("HassTurnOn", ', "name": "Kitchen Light"}\u2026'),),
     ),
     Written(
         "bare, broken",
@@ -571,12 +610,42 @@ CALLS: Final = (
     ),
     Written("Gemma's turns", "<start_of_turn>model\nOn.<end_of_turn>", "On."),
     Written("cut inside a marker", "It is on.\n<tool_c", "It is on.\n"),
+    Written(
+        "thought unfinished before a call",
+        f"<think>So: <tool_call>{_CALL}</tool_call>",
+        "",
+        f"So: <tool_call>{_CALL}</tool_call>",
+        (_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "called in thought, then answered",
+        f"<think>I could {_CALL}</think>No.",
+        "No.",
+        f"I could {_CALL}",
+    ),
+    Written(
+        "called in thought, then called",
+        f"<think>{_CALL}</think>[GetLiveContext()]",
+        "",
+        _CALL,
+        (_LIVE_CONTEXT,),
+    ),
+    Written(
+        "called twice in thought",
+        f"<think>{_CALL} or {_CALL}</think>",
+        "",
+        f"{_CALL} or {_CALL}",
+        (_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "unknown tool in thought",
+        '<think><tool_call>{"name": "Dance"}</tool_call></think>',
+        "",
+        '<tool_call>{"name": "Dance"}</tool_call>',
+    ),
 )
 
 PROSE: Final = (
-    '{"name": "light"}',
-    'light {"a": 1}',
-    "HassTurnOn(name='Kitchen Light')",
     "3 < 5 and 5 > 3, so a<b>c.",
     "I <3 you :-) ;) <o/ ^_^ >:(",
     'Use {curly}, [square] and (round) brackets, {}, [] and {"x": 1}.',

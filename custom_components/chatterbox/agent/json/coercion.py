@@ -1,25 +1,36 @@
 """Parses the arguments of a tool call and coerces them to the tool's JSON Schema."""
 
+import json
 import operator
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import UnionType
 from typing import Final, TypeGuard
 
 from ..messages import JsonObject, JsonValue, canonical_json
 from ..text import (
+    CONTROL,
     find_name,
+    in_ascii_digits,
+    mended_text,
+    plain,
+    plain_name,
+    read_data_file,
+    sendable_text,
 )
-from .text import display, parse_json
+from .malformed_json import repair_json
+from .text import display, finite, parse_json
 
 _KEY_LENGTH: Final = 60
 """Characters of an unknown key in a message."""
 _CHOICES_LENGTH: Final = 400
 """Characters of the accepted values in a message."""
 _DESCRIBED_LEVELS: Final = 3
-_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?", re.ASCII)
+_PERCENT: Final = 100
+_NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MISSING: Final = object()
 _BOUNDS: Final[
     Mapping[str, tuple[type | UnionType, Callable[[float, float], bool]]]
@@ -64,6 +75,36 @@ def fit_object(
     return fitted
 
 
+def readable(value: JsonValue, *, escapes: bool) -> JsonValue:
+    """Return a value whose texts a person can read: without control characters and, with `escapes`, without those.
+
+    Raises `Unfit` where a control character stands for an unknown letter.
+    """
+    match value:
+        case str():
+            text = value
+            if escapes and "\\" in text:
+                with suppress(ValueError):  # no escapes that were escaped once more
+                    text = str(
+                        json.loads(f'"{text.replace("\\x", "\\u00")}"', strict=False)
+                    )
+                text = sendable_text(text.rstrip("\\"))
+            text = mended_text(text)
+            if CONTROL.search(text):
+                raise Unfit(
+                    f"A character of {display(value)} was lost. Write it again, in plain letters."
+                )
+            return text
+        case list():
+            return [readable(item, escapes=escapes) for item in value]
+        case dict():
+            return {
+                name: readable(item, escapes=escapes) for name, item in value.items()
+            }
+        case _:
+            return value
+
+
 @dataclass(frozen=True, slots=True)
 class _Fit:
     """Fits values to the parts of one schema, whose root resolves `$ref`."""
@@ -86,6 +127,8 @@ class _Fit:
             return value
         if "$ref" in schema:
             schema = self._resolve(schema)
+        if generous:
+            value = _scaled(schema, value)
         if isinstance(demands := schema.get("allOf"), list) and demands:
             value = self._fit_all(demands, value, path, generous=generous)
         if choices := _alternatives(schema):
@@ -168,6 +211,8 @@ class _Fit:
     def _fit_object(
         self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool
     ) -> JsonValue:
+        if generous:
+            value = _embedded(value, "{")
         if not isinstance(value, dict):
             raise self._unfit(path, schema, value)
         known, needed = _properties(schema), _required(schema)
@@ -197,6 +242,8 @@ class _Fit:
     def _fit_array(
         self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool
     ) -> JsonValue:
+        if generous:
+            value = _embedded(value, "[")
         if not isinstance(value, list):
             if (
                 not generous
@@ -222,10 +269,14 @@ class _Fit:
         for choice in allowed:
             if choice == value and isinstance(choice, bool) == isinstance(value, bool):
                 return choice
-        if generous and isinstance(value, str):
-            meant = find_name(value, map(str, allowed))
-            matches = [choice for choice in allowed if str(choice) == meant]
-            if len(matches) == 1:
+        if generous and not isinstance(value, (dict, bool)) and value is not None:
+            if isinstance(value, list) and len(value) == 1:
+                return self._fit_enum(schema, value[0], path, generous=True)
+            meant = find_name(str(value), map(str, allowed))
+            if (
+                len(matches := [choice for choice in allowed if str(choice) == meant])
+                == 1
+            ):
                 return matches[0]
         raise self._unfit(path, schema, value)
 
@@ -239,7 +290,12 @@ class _Fit:
         generous: bool,
     ) -> JsonValue:
         accepts, convert = _SCALARS[kind]
-        for candidate in (value, convert(value)) if generous else (value,):
+        one = (
+            value[0]
+            if generous and isinstance(value, list) and len(value) == 1
+            else value
+        )
+        for candidate in (one, convert(one)) if generous else (one,):
             if accepts(candidate) and _is_within(candidate, schema):
                 return candidate
         raise self._unfit(path, schema, value)
@@ -284,6 +340,14 @@ class _Fit:
 
 def _join(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
+
+
+def _embedded(value: JsonValue, opening: str) -> JsonValue:
+    """Return the list or object that a text contains as JSON, or the value as it is."""
+    if isinstance(value, str) and value.lstrip().startswith(opening):
+        with suppress(ValueError):
+            return parse_json(value)
+    return value
 
 
 def _properties(schema: JsonObject) -> JsonObject:
@@ -336,18 +400,62 @@ def _is_number(value: JsonValue) -> TypeGuard[int | float]:
 
 
 def _as_number(value: JsonValue) -> JsonValue:
-    """Convert "50", "50 %", "21.5" and 50.0 to numbers, whole ones to integers, as Home Assistant's own schemas do."""
-    text = value.strip().removesuffix("%").rstrip() if isinstance(value, str) else ""
-    if _NUMBER.fullmatch(text):
-        with suppress(ValueError):
-            value = parse_json(text)
+    """Convert "50", " 50 % " and 50.0 to numbers, whole ones to integers."""
+    if isinstance(value, str):
+        text = in_ascii_digits(value).strip().removesuffix("%").rstrip()
+        if not _NUMBER.fullmatch(text):
+            return value
+        try:
+            value = int(text) if text.lstrip("+-").isdigit() else finite(text)
+        except ValueError:
+            return value
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _scaled(schema: JsonObject, value: JsonValue) -> JsonValue:
+    """Convert 0.5 to 50 where only whole percentages fit, and 50 or "50 %" to 0.5 where a share of 1 is meant."""
+    demands = schema.get("allOf")
+    parts = [
+        schema,
+        *(
+            part
+            for part in (demands if isinstance(demands, list) else ())
+            if isinstance(part, dict)
+        ),
+    ]
+    highest = {
+        part["maximum"]
+        for part in parts
+        if part.get("minimum") == 0 and _is_number(part.get("maximum"))
+    }
+    if not highest & {1, _PERCENT} or not _is_number(number := _as_number(value)):
+        return value
+    is_whole, is_percentage = (
+        any(part.get("type") == "integer" for part in parts),
+        str(value).rstrip().endswith("%"),
+    )
+    if (
+        highest == {_PERCENT}
+        and is_whole
+        and not is_percentage
+        and 1 / _PERCENT <= number < 1
+    ):
+        return round(number * _PERCENT)
+    if (
+        highest == {1}
+        and not is_whole
+        and 0 <= number <= _PERCENT
+        and (number > 1 or is_percentage)
+    ):
+        return number / _PERCENT
+    return value
+
+
 def _as_boolean(value: JsonValue) -> JsonValue:
-    return {"true": True, "false": False}.get(str(value).strip().lower(), value)
+    return _BOOLEANS.get(plain_name(value), value) if isinstance(value, str) else value
 
 
+_BOOLEANS: Final[dict[str, JsonValue]] = {"true": True, "false": False}
 _SCALARS: Final[
     dict[str, tuple[Callable[[JsonValue], bool], Callable[[JsonValue], JsonValue]]]
 ] = {
@@ -365,6 +473,10 @@ _SCALARS: Final[
 }
 """By type, whether a value is of it, and the one way to read another value as one."""
 
+_SYNONYMS: Final = read_data_file(
+    Path(__file__).with_name("synonyms.toml"), dict[str, frozenset[str]]
+)
+
 
 def fit_known(value: JsonObject, schema: JsonObject) -> JsonObject:
     """Return an object with each parameter that fits in the form that the schema describes, the others as they are."""
@@ -375,13 +487,56 @@ def fit_known(value: JsonObject, schema: JsonObject) -> JsonObject:
     return fitted
 
 
+def known_parameters(value: JsonObject, schema: JsonObject) -> JsonObject:
+    """Return an object with the schema's names for parameters that it knows by another name.
+
+    Names are the same but for number, case and separators, or by a common synonym. One
+    that may mean several, or one that is given otherwise, stays as it is.
+    """
+    known = _properties(schema)
+    unknown = (
+        []
+        if schema.get("additionalProperties") is not False
+        else [key for key in value if key not in known]
+    )
+    renamed = dict(value)
+    for key in unknown:
+        meant = [one for one in known if is_called(one, key)]
+        if len(meant) == 1 and renamed.get(meant[0], value[key]) in (
+            value[key],
+            "",
+            None,
+        ):
+            renamed[meant[0]] = renamed.pop(key)
+    return renamed
+
+
+def is_called(parameter: str, name: str) -> bool:
+    """Return whether a name is another spelling of a parameter, or a common synonym."""
+    bare, known = bare_name(name), bare_name(parameter)
+    return bare == known or bare in _SYNONYMS.get(known, ())
+
+
+def bare_name(name: str) -> str:
+    """Return a name in the singular, in small letters and without separators."""
+    letters = re.sub(r"[\W_]", "", plain(name))
+    for plural, singular in (("ies", "y"), ("sses", "ss"), ("ss", "ss"), ("s", "")):
+        if letters.endswith(plural):
+            return letters.removesuffix(plural) + singular
+    return letters
+
+
 MAX_ARGUMENTS_LENGTH: Final = 65_536
 """Characters. A spoken request never needs more; a model that repeats itself writes far more."""
 
 
 def read_arguments(text: str, schema: JsonObject) -> JsonObject:
-    """Parse the arguments of a call and coerce them to the tool's schema; empty text means none. Raises `Unfit`."""
-    return fit_object(parse_arguments(text), schema)
+    """Parse the arguments of a call and coerce them to the tool's schema.
+
+    Empty text means no arguments, and malformed JSON is repaired where that is
+    unambiguous. Raises `Unfit`.
+    """
+    return fit_object(known_parameters(parse_arguments(text), schema), schema)
 
 
 def parse_arguments(text: str, most: int = MAX_ARGUMENTS_LENGTH) -> JsonObject:
@@ -390,14 +545,24 @@ def parse_arguments(text: str, most: int = MAX_ARGUMENTS_LENGTH) -> JsonObject:
         raise Unfit(
             f"The arguments are too long: {len(text)} characters, at most {most}."
         )
-    try:
-        value = parse_json(text, unique_names=True) if text.strip() else None
-    except ValueError as problem:
-        raise Unfit(
-            f"The arguments are not valid JSON ({problem}). Send one JSON object."
-        ) from problem
-    if value is None:
-        return {}
+    value = _parse(text)
+    if isinstance(value, str):  # Some models encode the object twice.
+        value = _parse(value)
     if not isinstance(value, dict):
         raise Unfit(f"The arguments must be one JSON object, got {display(value)}.")
     return value
+
+
+def _parse(text: str) -> JsonValue:
+    if not text.strip():
+        return {}
+    try:
+        value = parse_json(text, unique_names=True)
+    except ValueError as problem:
+        try:
+            value = repair_json(text, bare_words=True)
+        except ValueError:
+            raise Unfit(
+                f"The arguments are not valid JSON ({problem}). Send one JSON object."
+            ) from problem
+    return {} if value is None else value

@@ -5,7 +5,7 @@ decision 48.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -14,10 +14,13 @@ from typing import Final, assert_never
 from ..events import Answer, PendingCall
 from ..joined_tools import joined_tools, meant_by, shown_tools
 from ..json.coercion import (
+    MAX_ARGUMENTS_LENGTH,
     Unfit,
     fit_known,
     fit_object,
+    known_parameters,
     parse_arguments,
+    readable,
 )
 from ..json.text import display, is_json_object, parse_json
 from ..messages import (
@@ -218,9 +221,6 @@ _RECORDED_LENGTH: Final = 1_000
 _FORM: Final = re.compile(r"""[\s\\"'\[\]%]""")
 """Characters in which two spellings of one value may differ."""
 _ILLEGAL_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
-_NOT_WHOLE: Final = (
-    f"The arguments must be one JSON object of at most {MAX_CALL_LENGTH} characters."
-)
 _NAME_LENGTH: Final = 64
 """Characters kept of an unknown tool name: the length limit of tool names."""
 
@@ -248,12 +248,22 @@ def fit_call(  # noqa: PLR0913  # each of these alone changes the state
         return resolve(
             as_recorded(call), f"The tool {tool.name} is not allowed in this request."
         )
-    if tool.client and not guards_client_calls:
-        return _client_call(call)
+    if tool.client:
+        call = replace(
+            call, arguments=call.arguments if call.arguments.strip() else "{}"
+        )
+        if len(call.arguments) > MAX_CALL_LENGTH or not is_json_object(call.arguments):
+            problem = f"The arguments must be one JSON object of at most {MAX_CALL_LENGTH} characters."
+            return resolve(as_recorded(call), problem)
+        if not guards_client_calls:
+            return ClientCall(call)
     try:
-        written = _written(call, tool)
+        written = parse_arguments(
+            call.arguments, MAX_CALL_LENGTH if tool.client else MAX_ARGUMENTS_LENGTH
+        )
+        is_exact = tool.client or is_repaired
         meant, repaired = (
-            (tool, written) if is_repaired else _repaired(tool, written, tools, allowed)
+            (tool, written) if is_exact else _repaired(tool, written, tools, allowed)
         )
         arguments = fit_object(repaired, meant.parameters)
     except Unfit as err:
@@ -284,30 +294,10 @@ def _found(
         offered = ", ".join(sorted(tool.name for tool in shown_tools(tools))) or "none"
         raise Unfit(f"There is no tool {call.name[:_NAME_LENGTH]!r}. Tools: {offered}.")
     if not tool.parts:
-        return replace(call, name=tool.name), tool
-    tool, arguments = meant_by(tool, parse_arguments(call.arguments))
+        return (call if call.name == tool.name else replace(call, name=tool.name)), tool
+    written = parse_arguments(call.arguments, MAX_ARGUMENTS_LENGTH)
+    tool, arguments = meant_by(tool, written)
     return ToolCall(call.id, tool.name, canonical_json(arguments)), tool
-
-
-def _client_call(call: ToolCall) -> ClientCall | Resolved:
-    """Return a call for the client, as it was written."""
-    call = replace(call, arguments=call.arguments if call.arguments.strip() else "{}")
-    if _is_whole(call):
-        return ClientCall(call)
-    return resolve(as_recorded(call), _NOT_WHOLE)
-
-
-def _is_whole(call: ToolCall) -> bool:
-    return len(call.arguments) <= MAX_CALL_LENGTH and is_json_object(call.arguments)
-
-
-def _written(call: ToolCall, tool: ToolDefinition) -> JsonObject:
-    """Return the arguments as they were written. Raises `Unfit`."""
-    if not tool.client:
-        return parse_arguments(call.arguments)
-    if call.arguments.strip() and not _is_whole(call):
-        raise Unfit(_NOT_WHOLE)
-    return parse_arguments(call.arguments, MAX_CALL_LENGTH)
 
 
 def _repaired(
@@ -316,14 +306,21 @@ def _repaired(
     tools: Sequence[ToolDefinition],
     allowed: frozenset[str] | None,
 ) -> tuple[ToolDefinition, JsonObject]:
-    """Return the tool that the call means, and the arguments that it takes. Raises `Unfit`."""
+    """Return the tool that the call means, and the arguments in the names and values of the tool. Raises `Unfit`."""
+    # What acts on the home alone takes words; other tools may take a path or a pattern,
+    # with backslashes.
+    texts = {
+        name: readable(value, escapes=not tool.annotations.open_world)
+        for name, value in written.items()
+    }
+    arguments = known_parameters(texts, tool.parameters)
     if tool.repair is None:
-        return tool, written
-    name, repaired = tool.repair(fit_known(written, tool.parameters))
+        return tool, arguments
+    name, repaired = tool.repair(fit_known(arguments, tool.parameters))
     for other in tools:
         if other.name == name and (allowed is None or name in allowed):
             return other, repaired
-    return tool, written
+    return tool, arguments
 
 
 def _note(written: JsonObject, arguments: JsonObject, tool: str) -> str:
@@ -390,27 +387,25 @@ def _same_call(
     again" is meant, and so is a second reading. A call that did not run has changed
     nothing.
     """
+    messages = tuple(earlier)
     reads = {tool.name for tool in tools if tool.annotations.read_only}
-    same: tuple[ToolCall, ToolResult | None] | None = None
-    for other, result in _with_results(tuple(earlier)):
-        if result and result.may_repeat:
-            continue
-        if (other.name, other.arguments) == (call.name, call.arguments):
-            same = same or (other, result)
-        elif other.name not in reads and not (result and result.synthetic):
-            same = None
+    results = {
+        message.call_id: message
+        for message in messages
+        if isinstance(message, ToolResult)
+    }
+    same: ToolCall | None = None
+    for message in messages:
+        for other in (
+            message.tool_calls if isinstance(message, AssistantMessage) else ()
+        ):
+            result = results.get(other.id)
+            if result and result.may_repeat:
+                continue
+            if (other.name, other.arguments) == (call.name, call.arguments):
+                same = same or other
+            elif other.name not in reads and not (result and result.synthetic):
+                same = None
     if same is None:
         return None
-    first, result = same
-    return result or ToolResult(first.id, first.name, "", synthetic=True)
-
-
-def _with_results(
-    messages: Sequence[Message],
-) -> Iterator[tuple[ToolCall, ToolResult | None]]:
-    """Yield all calls of some messages with their results."""
-    results = {one.call_id: one for one in messages if isinstance(one, ToolResult)}
-    for message in messages:
-        if isinstance(message, AssistantMessage):
-            for call in message.tool_calls:
-                yield call, results.get(call.id)
+    return results.get(same.id) or ToolResult(same.id, same.name, "", synthetic=True)

@@ -3,10 +3,10 @@
 from typing import Final
 
 from ..json.coercion import Unfit, fit_object
+from ..json.malformed_json import fenced_blocks, read_value, repair_json
 from ..json.text import display, parse_json
 from ..messages import JsonObject, JsonValue
 from ..protocols import OutputFormat
-from ..repair.malformed_json import fenced_blocks, read_value, repair_json
 from ..timeouts import read_aside
 
 MAX_LENGTH: Final = 1_000_000

@@ -13,6 +13,7 @@ from typing import Final, assert_never
 
 from ..conversation.summary import without_recalled_calls
 from ..conversation.window import shows_something
+from ..json.malformed_json import repair_json
 from ..json.text import parse_json
 from ..messages import (
     AssistantMessage,
@@ -115,7 +116,7 @@ class Quotations:
 
     def _hold_parts(self, call: WrittenCall) -> bool:
         try:
-            leaves = islice(_leaves(parse_json(call.arguments)), _COMPARED_ARGUMENTS)
+            leaves = islice(_leaves(repair_json(call.arguments)), _COMPARED_ARGUMENTS)
         except ValueError:
             return False
         short = _compact(call.name.rpartition(".")[2].rpartition("__")[2])

@@ -9,7 +9,7 @@ import logging
 import re
 import string
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final, assert_never
 
@@ -40,7 +40,7 @@ from .text_markup import (
     ReasoningText,
     markers_for,
 )
-from .written_calls import ReadText, WrittenCall, read_calls
+from .written_calls import ReadText, WrittenCall, read_calls, read_worded_call
 
 _LOGGER = logging.getLogger(__name__)
 _SPACE: Final = string.whitespace
@@ -54,6 +54,11 @@ _THINKS: Final = re.compile(
     re.IGNORECASE,
 )
 """In names of models whose templates open the reasoning."""
+_CUT_CALL: Final = re.compile(
+    r"""[^\w"']{0,20}+(?:["']type["']\s*:\s*["']function["']|["'](?:function|function_call|tool_calls?)["']\s*:\s*[\[{]"""
+    r"""|["']name["']\s*:\s*["'][\w.-]{1,64}+["']\s*,\s*["'](?:arguments|parameters)["']\s*:)"""
+)
+"""Begins JSON that is certainly a call, though its end is missing or cannot be found."""
 _CODE: Final = re.compile(r"[{}\[\]<>=]")
 
 
@@ -67,6 +72,8 @@ class TextCalls:
         """Know nothing of the model yet but its `name`."""
         self.begins_in_thought = _THINKS.search(name) is not None
         """As in the latest complete message."""
+        self.known = False
+        """True once a message with text was complete. Before, first words that look like reasoning are held."""
         self._offered: tuple[ToolDefinition, ...] = ()
         self._names: tuple[str, ...] = ()
 
@@ -83,8 +90,7 @@ class TextCallReader:
 
     A written call becomes a call if it names an offered tool. Text that can only be a
     call and names none becomes a call too, so that the model gets an error result; it
-    is text of the answer only where it quotes the conversation. Calls in reasoning are
-    thoughts.
+    is text of the answer only where it quotes the conversation.
     """
 
     def __init__(
@@ -96,12 +102,14 @@ class TextCallReader:
         self._tools = every_part(request.tools)
         self._is_data = request.output is not None
         self._names = names
-        self._text = MarkupScanner(
-            markers_for(names), begins_in_thought=model.begins_in_thought
-        )
+        markers = markers_for(self._names, may_begin_in_thought=not model.known)
+        self._text = MarkupScanner(markers, begins_in_thought=model.begins_in_thought)
+        self._thoughts: MarkupScanner | None = None
         self._began_in_thought = model.begins_in_thought
         self._calls = _Calls(request)
         self._quotations: Quotations | None = None
+        self._thought_of: dict[WrittenCall, None] = {}
+        """Calls in the reasoning: they count only if nothing else follows."""
         self._draft = ""
         self._answered = False
         self._out: list[ProviderEvent] = []
@@ -121,18 +129,28 @@ class TextCallReader:
             case TextDelta(text):
                 self._written = self._written or not text.isspace()
                 await self._pass_on(self._text.feed(text))
-            case ReasoningDelta():
-                if self._began_in_thought and not self._written:
-                    # the service tells reasoning apart
+            case ReasoningDelta(text):
+                if (
+                    self._began_in_thought and not self._written
+                ):  # the service tells reasoning apart
                     self._began_in_thought = False
                     self._text = MarkupScanner(markers_for(self._names))
                 self._removed = self._removed or _SPACE
+                await self._think(text)
                 self._out.append(event)
             case ToolCallReady(call):
+                await self._release_draft()
                 self._removed = self._removed or _SPACE
                 self._out += self._calls.given(call, self._tool_of(call.name))
             case CompletionResult(reason):
                 await self._end(cut=reason.is_cut)
+                began_unseen = self._text.thought_began_unseen
+                self._model.begins_in_thought = began_unseen or (
+                    self._began_in_thought and not self._draft
+                )
+                self._model.known = self._model.known or (
+                    self._written and not reason.is_cut
+                )
                 called = self._calls.any and not reason.is_cut
                 self._out.append(
                     replace(event, finish_reason=FinishReason.TOOL_CALLS)
@@ -147,11 +165,13 @@ class TextCallReader:
 
     async def _end(self, *, cut: bool) -> None:
         await self._pass_on(self._text.finish(), cut=cut)
-        self._model.begins_in_thought = self._text.thought_began_unseen or (
-            self._began_in_thought and not self._draft
-        )
-        is_silent = not (self._answered or self._calls.any)
-        if is_silent and self._draft and not (cut and self._began_in_thought):
+        await self._end_thought()
+        if self._answered or self._calls.any:
+            return
+        if self._thought_of and not cut:
+            for call in self._thought_of:
+                self._out += self._calls.written(call, self._tool_of(call.name))
+        elif self._draft and not (cut and self._began_in_thought):
             await self._say_draft(cut=cut)
 
     async def _say_draft(self, *, cut: bool) -> None:
@@ -161,17 +181,25 @@ class TextCallReader:
             await asyncio.sleep(0)
         await self._pass_on(answer.finish(), cut=cut)
 
+    async def _release_draft(self) -> None:
+        """Say first words that only looked like reasoning: reasoning would have ended before a call of the service."""
+        if self._text.is_drafting and not self._began_in_thought:
+            await self._pass_on(self._text.finish())
+            self._text = MarkupScanner(markers_for(self._names))
+            await self._say_draft(cut=False)
+
     async def _pass_on(self, pieces: Iterable[Piece], *, cut: bool = False) -> None:
         for piece in pieces:
             match piece:
                 case PlainText(text):
-                    self._say(text)
+                    await self._say(text)
                 case ReasoningText(text, draft, begins):
                     self._draft = ("" if begins else self._draft) + (
                         text if draft else ""
                     )
                     self._draft = self._draft[:MAX_HELD_CHARACTERS]
                     self._removed = self._removed or _SPACE
+                    await self._think(text)
                     if text:
                         self._out.append(ReasoningDelta(text))
                 case CallText():
@@ -182,7 +210,7 @@ class TextCallReader:
                 case _:
                     assert_never(piece)
 
-    def _say(self, text: str) -> None:
+    async def _say(self, text: str) -> None:
         if self._removed and (not self._last_said or self._last_said.isspace()):
             text = text.lstrip(self._removed)
         if not text:
@@ -190,7 +218,9 @@ class TextCallReader:
         text = self._gap_before(text) + text
         self._removed, self._divided = "", False
         self._last_said = text[-1]
-        self._answered = self._answered or not text.isspace()
+        if not text.isspace():
+            await self._end_thought()
+            self._answered = True
         self._out.append(TextDelta(text))
 
     def _gap_before(self, text: str) -> str:
@@ -203,25 +233,36 @@ class TextCallReader:
         return "\n" if self._divided else ""
 
     async def _call(self, piece: CallText, *, cut: bool) -> None:
-        parsed = await self._read(piece, whole=piece.closed or not cut)
-        if not piece.certain and not self._are_meant(parsed.calls):
-            if piece.closed or not cut:
-                self._say(piece.text)
+        await self._end_thought()
+        worded = None if piece.certain else read_worded_call(piece.text, self._tool_of)
+        parsed = (
+            ReadText((worded,))
+            if worded
+            else await self._read(piece, whole=piece.closed or not cut)
+        )
+        if not piece.certain and not (
+            parsed.calls and all(self._is_meant(call) for call in parsed.calls)
+        ):
+            if piece.closed or not _CUT_CALL.match(piece.text):
+                await self._say(piece.text)
             return
+        if not piece.addressed and not (
+            parsed.calls and all(map(self._is_named, parsed.calls))
+        ):
+            if self._is_data:
+                await self._say(piece.text)
+                return
+            parsed = ReadText(rest=piece.text)
         meant = [call for call in parsed.calls if not await self._is_quoted(call)]
         if parsed.calls and not meant:
-            self._say(piece.text.removeprefix(">"))
+            await self._say(piece.text.removeprefix(">"))
             return
         self._removed = _SPACE + ";,`*"
         for call in meant:
             self._out += self._calls.written(call, self._tool_of(call.name))
-        self._add_rest(piece, parsed)
-
-    def _add_rest(self, piece: CallText, parsed: ReadText) -> None:
-        """Say the words after calls that were never closed; text that is no call, but has to be one, is answered."""
         rest = parsed.rest.strip()
         if not piece.closed and rest and not _CODE.search(rest):
-            self._say(rest)
+            await self._say(rest)
         elif rest and not parsed.calls:
             self._out += self._calls.written(WrittenCall("", rest), None)
 
@@ -244,16 +285,41 @@ class TextCallReader:
             )
         return quoted
 
-    def _are_meant(self, calls: Sequence[WrittenCall]) -> bool:
-        """Return whether calls are meant. If the answer is a JSON object, only the name of a tool decides."""
-        return bool(calls) and all(
-            (call.unmistakable and not self._is_data)
-            or (self._tool_of(call.name) and not call.is_bare)
-            for call in calls
-        )
+    def _is_meant(self, call: WrittenCall) -> bool:
+        """Return whether a call is meant. If the answer is a JSON object, only the name of a tool decides."""
+        return (call.unmistakable and not self._is_data) or self._tool_of(
+            call.name
+        ) is not None
+
+    def _is_named(self, call: WrittenCall) -> bool:
+        """Return whether a call certainly names a tool, and not a device with the name of one."""
+        return call.unmistakable and self._tool_of(call.name) is not None
 
     def _tool_of(self, name: str) -> ToolDefinition | None:
         return find_tool(name, self._tools)
+
+    async def _think(self, text: str) -> None:
+        """Look for calls in reasoning."""
+        self._thoughts = self._thoughts or MarkupScanner(
+            markers_for(self._names, in_thoughts=True)
+        )
+        await self._keep_calls(self._thoughts.feed(text))
+
+    async def _end_thought(self) -> None:
+        if self._thoughts is not None:
+            await self._keep_calls(self._thoughts.finish())
+            self._thoughts = None
+
+    async def _keep_calls(self, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            if isinstance(piece, CallText):
+                for call in (await self._read(piece, whole=piece.closed)).calls:
+                    if len(self._thought_of) == _MAX_CALLS or not self._tool_of(
+                        call.name
+                    ):
+                        continue
+                    if not await self._is_quoted(call):
+                        self._thought_of[call] = None
 
 
 class _Calls:

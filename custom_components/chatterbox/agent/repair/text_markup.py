@@ -138,6 +138,8 @@ class Kind(Enum):
     """Text to discard, such as a tool result that the model made up."""
     HEADER = auto()
     """Header of a message in OpenAI's harmony format."""
+    ARGUMENTS = auto()
+    """Certainly the arguments of a call, whose tool may be missing."""
     TOKEN = auto()
     """The marker itself."""
     MESSAGE = auto()
@@ -185,10 +187,13 @@ class Place(Flag):
     """Where a marker counts."""
 
     ANYWHERE = auto()
+    LINE_START = auto()
     SENTENCE_END = auto()
     """Directly after the end of a sentence."""
     MESSAGE_START = auto()
     """Before any text."""
+    COMMENT_START = auto()
+    """At the start of a message of the channel that holds calls and comments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +247,8 @@ class _Table:
     turns: tuple[tuple[str, tuple[str, ...], str], ...]
     """Start of a message, the roles of others, and the role of the model."""
     keys: tuple[str, ...]
+    before_thoughts: tuple[str, ...]
+    first_words: tuple[str, ...]
 
 
 _TABLE: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Table)
@@ -357,6 +364,7 @@ def _noise() -> Iterator[Marker]:
         yield Marker(start, Region(Kind.NOISE, Ends([end], [_MESSAGE_ENDS])))
         if end is not _FENCE_END:
             yield Marker(end, Region(Kind.TOKEN))
+    yield Marker(_end_tag("context"), Region(Kind.TOKEN))
     # A model that continues after its own message invents what others say.
     for turn, others, itself in _TABLE.turns:
         yield Marker(
@@ -371,20 +379,58 @@ _JSON: Final[tuple[MarkerPart, ...]] = (
     *(_QUOTES, OneOf(_TABLE.keys), _QUOTES, _SPACE, ":"),
 )
 _FENCE: Final[tuple[MarkerPart, ...]] = (
-    *("```", OneOf(("", "json")), _IN_LINE, "\n", _SPACE),
+    *("```", OneOf(("", "json", "python", "py", "xml", "text", "plaintext"))),
+    *(_IN_LINE, "\n", _SPACE),
 )
+_MARKS: Final = Run("[`*]", 2)
+"""Around code, and bold text."""
 _MODULES: Final = OneOf(("", "default_api.", "functions.", "tools."))
 
 
 def _maybe_calls(tools: OfferedName) -> Iterator[Marker]:
-    """Yield JSON of calls, as Llama 3 writes it, also in a fence, and Llama 4's list of Python calls."""
     balanced = Region(Kind.MAYBE_CALL)
+    fenced = Region(Kind.MAYBE_CALL, Ends([_FENCE_END]))
+    python: tuple[MarkerPart, ...] = (
+        Run(r"\[", 1),
+        OneOf(("", "print(")),
+        _MODULES,
+        tools,
+        "(",
+    )
     yield Marker(Opening(*_JSON), balanced, keeps_opening=True)
     yield Marker(
         Opening("[", _SPACE, _MODULES, tools, "("), balanced, keeps_opening=True
     )
-    fenced = Region(Kind.MAYBE_CALL, Ends([_FENCE_END]))
-    yield Marker(Opening(*_FENCE, *_JSON), fenced, keeps_opening=True)
+    for content in (
+        _JSON,
+        python,
+        ("<", OneOf(_TABLE.call_tags), OneOf((">", "\n"))),
+        ("<function=",),
+    ):
+        yield Marker(Opening(*_FENCE, *content), fenced, keeps_opening=True)
+
+
+def _bare_calls(tools: OfferedName) -> Iterator[Marker]:
+    """Yield the calls without markup: lines that begin with the name of an offered tool."""
+    balanced = Region(Kind.MAYBE_CALL)
+    line = Region(Kind.MAYBE_CALL, Ends(until=[Opening("\n")]))
+    called = OneOf(("", "call:"))
+    yield Marker(
+        Opening(_MARKS, called, _MODULES, tools, _SPACE, then=r"\{"),
+        balanced,
+        keeps_opening=True,
+    )
+    yield Marker(
+        Opening(_MARKS, _MODULES, tools, then=r"\("), balanced, keeps_opening=True
+    )
+    yield Marker(
+        Opening(OneOf(("", "call ", "calling ")), _MODULES, tools, " with "),
+        line,
+        keeps_opening=True,
+    )
+    yield Marker(
+        Opening(tools, "[args]", _SPACE, then=r"\{"), balanced, keeps_opening=True
+    )
 
 
 def _channels() -> Iterator[Marker]:
@@ -450,23 +496,84 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
         )
 
 
+def _comments() -> Iterator[Marker]:
+    """Yield the start of arguments whose header names no tool."""
+    opening = Opening(
+        OneOf(("", "json", "```json", "```")),
+        _SPACE,
+        "{",
+        Run(r"\s", 40),
+        then=r"[\"'“}]",
+    )
+    yield Marker(
+        opening, Region(Kind.ARGUMENTS, Ends((), [_MESSAGE_ENDS])), keeps_opening=True
+    )
+
+
+def _unseen_thoughts() -> Iterator[Marker]:
+    """Yield the first words of a message that speaks about the user, or to itself."""
+    spoken = (
+        OneOf(_TABLE.before_thoughts),
+        Run(r"[,.:…\s\uff0c。]", 4),
+        OneOf(("", "so ", "now ", "here ", "also ", "da ", "alors ")),
+    )
+    yield Marker(
+        Opening(*spoken, OneOf(_TABLE.first_words)),
+        DRAFT_FROM_START,
+        keeps_opening=True,
+    )
+
+
+_OF_CONTEXT: Final = Marker(
+    Opening("<context>"),
+    Region(Kind.NOISE, Ends([_end_tag("context")], [_MESSAGE_ENDS])),
+)
+"""The block before the words of a person, which a small model repeats."""
+_CUT_CALL: Final = Marker(
+    Opening('"type"', _SPACE, ":", _SPACE, '"function"'),
+    Region(Kind.NOISE, Ends((), [_MESSAGE_ENDS])),
+)
+"""A written call without its beginning."""
 _AT_STARTS: Final = (
+    *_at(Place.MESSAGE_START, (_OF_CONTEXT, _CUT_CALL)),
+    *_at(Place.COMMENT_START, _comments()),
     *_at(Place.MESSAGE_START, _stripped_channels(message_start=True)),
     *_at(Place.SENTENCE_END, _stripped_channels(message_start=False)),
 )
 _OF_THOUGHTS: Final = (*_thoughts(), *_channels())
 _OF_CALLS: Final = (*_deepseek_calls(), *_certain_calls(), *_noise())
 _TOKENS: Final = tuple(Marker(opening, Region(Kind.TOKEN)) for opening in _OTHER_TOKENS)
+_UNSEEN_THOUGHTS: Final = _at(Place.MESSAGE_START, _unseen_thoughts())
 
 
 @lru_cache(maxsize=32)
-def markers_for(names: tuple[str, ...]) -> Markers:
+def markers_for(
+    names: tuple[str, ...],
+    *,
+    in_thoughts: bool = False,
+    may_begin_in_thought: bool = False,
+) -> Markers:
     """Return the markers of text, where tools of these names, in all spellings, are offered.
 
-    Without tools, only markup is taken for a call.
+    Without tools, only markup is taken for a call. In thoughts, there are only markers
+    of calls. A message that `may_begin_in_thought` does so if its first words speak for
+    that.
     """
-    maybe = _maybe_calls(OfferedName(names)) if names else ()
-    return Markers(*_AT_STARTS, *_OF_THOUGHTS, *_OF_CALLS, *maybe, *_TOKENS)
+    tools = OfferedName(names)
+    bare, maybe = (
+        (_at(Place.LINE_START, _bare_calls(tools)), tuple(_maybe_calls(tools)))
+        if names
+        else ((), ())
+    )
+    calls = (*bare, *_OF_CALLS, *maybe, *_TOKENS)
+    if in_thoughts:
+        return Markers(*calls)
+    return Markers(
+        *_AT_STARTS,
+        *(_UNSEEN_THOUGHTS if may_begin_in_thought else ()),
+        *_OF_THOUGHTS,
+        *calls,
+    )
 
 
 MAX_HELD_CHARACTERS: Final = 65_536
@@ -510,6 +617,8 @@ class CallText:
     """False if it is a call only if it can be parsed as one, else text."""
     closed: bool
     """False if the message ended first."""
+    addressed: bool = True
+    """False for arguments without a tool, unless they name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -537,11 +646,16 @@ class MarkupScanner:
         self._region: Region | None = None
         self._brackets = BracketFollower()
         self._pieces: list[Piece] = []
-        self._place = Place.ANYWHERE | Place.MESSAGE_START
+        self._place = Place.ANYWHERE | Place.LINE_START | Place.MESSAGE_START
         self.thought_began_unseen = False
         """Whether reasoning ended that had no start: all text before it was reasoning."""
         if begins_in_thought:
             self._enter(DRAFT_FROM_START, 0, 0)
+
+    @property
+    def is_drafting(self) -> bool:
+        """Whether text from the start of the message on may be reasoning."""
+        return self._region is DRAFT_FROM_START
 
     def feed(self, text: str) -> list[Piece]:
         """Add text; return the pieces that are decided."""
@@ -555,7 +669,7 @@ class MarkupScanner:
         match self._region:
             case Region(Kind.HEADER):
                 pieces.append(PlainText(_without_header(rest)))
-            case Region(Kind.CALL | Kind.MAYBE_CALL as kind):
+            case Region(Kind.CALL | Kind.MAYBE_CALL | Kind.ARGUMENTS as kind):
                 pieces.append(_call_text(rest, kind, closed=False))
             case _:
                 pass
@@ -619,7 +733,10 @@ class MarkupScanner:
         self._place = (
             self._place & ~Place.SENTENCE_END if text.isspace() else Place.ANYWHERE
         )
-        if text[-1] in _SENTENCE_ENDS:
+        _, newline, line = text.rpartition("\n")
+        if newline and not line.strip():
+            self._place |= Place.LINE_START
+        elif text[-1] in _SENTENCE_ENDS:
             self._place |= Place.SENTENCE_END
 
     def _say(self, text: str) -> None:
@@ -637,7 +754,7 @@ class MarkupScanner:
                     self.thought_began_unseen = True
             case Kind.MESSAGE:
                 self._at = found.end()
-                self._pieces.append(DroppedText(divides=True))
+                self._begin_message(found.group())
             case _:
                 start = found.start() if marker.keeps_opening else found.end()
                 bracketed = (
@@ -647,6 +764,12 @@ class MarkupScanner:
                     marker.region, start, found.start() if bracketed else found.end()
                 )
 
+    def _begin_message(self, header: str) -> None:
+        self._pieces.append(DroppedText(divides=True))
+        self._place &= ~Place.COMMENT_START
+        if "commentary" in header:
+            self._place |= Place.COMMENT_START
+
     def _enter(self, region: Region, start: int, looked_at: int) -> None:
         self._region, self._at, self._looked_at = region, start, looked_at
         self._brackets = BracketFollower()
@@ -655,18 +778,20 @@ class MarkupScanner:
 
     def _leave(self, region: Region, start: int, end: int) -> bool:
         """Handle a region whose end mark is at `start` to `end`, -1 if it has not arrived."""
-        flows = region.kind in {Kind.THOUGHT, Kind.DRAFT, Kind.NOISE}
         most = (
             _MAX_HEADER_CHARACTERS
             if region.kind is Kind.HEADER
             else MAX_HELD_CHARACTERS
         )
+        flows = region.kind in {Kind.THOUGHT, Kind.DRAFT, Kind.NOISE}
         if not flows and start - self._at > most:
             self._give_up(region, self._at + most)
             return True
         if flows or end >= 0:
-            until = end if region.kind is Kind.MAYBE_CALL else start
-            self._pass_on(region, self._held[self._at : until])
+            self._pass_on(
+                region,
+                self._held[self._at : end if region.kind is Kind.MAYBE_CALL else start],
+            )
         if end < 0:
             self._at = start if flows else self._at
             return False
@@ -675,27 +800,22 @@ class MarkupScanner:
             self.thought_began_unseen = (
                 self.thought_began_unseen or region is DRAFT_FROM_START
             )
-        if region.kind is Kind.HEADER:
-            self._enter_channel(self._held[self._at : end], end)
-        else:
-            self._return_to_text(end)
-        return True
-
-    def _enter_channel(self, header: str, end: int) -> None:
-        """Go on after a header of harmony, which tells what its message is."""
+        header = self._held[self._at : end] if region.kind is Kind.HEADER else ""
         if "to=" in header:
             self._enter(CALL_OF_CHANNEL, self._at, end)  # the header names the tool
         elif "analysis" in header:
             self._enter(THOUGHT_OF_CHANNEL, end, end)
         else:
             self._return_to_text(end)
-            self._pieces.append(DroppedText(divides=True))
+            if header:
+                self._begin_message(header)
+        return True
 
     def _pass_on(self, region: Region, text: str) -> None:
         match region.kind:
             case Kind.THOUGHT | Kind.DRAFT as kind if text:
                 self._pieces.append(ReasoningText(text, draft=kind is Kind.DRAFT))
-            case Kind.CALL | Kind.MAYBE_CALL as kind:
+            case Kind.CALL | Kind.MAYBE_CALL | Kind.ARGUMENTS as kind:
                 self._pieces.append(_call_text(text, kind, closed=True))
             case Kind.NOISE:
                 self._pieces.append(DroppedText())
@@ -704,7 +824,7 @@ class MarkupScanner:
 
     def _give_up(self, region: Region, end: int) -> None:
         """Stop holding a region that is too long: a certain call is dropped, anything else is text."""
-        if region.kind is Kind.CALL:
+        if region.kind in {Kind.CALL, Kind.ARGUMENTS}:
             self._enter(
                 Region(Kind.NOISE, region.ends or CALL_OF_CHANNEL.ends), end, end
             )
@@ -715,11 +835,13 @@ class MarkupScanner:
 
     def _return_to_text(self, at: int) -> None:
         self._region, self._at, self._looked_at = None, at, at
-        self._place |= Place.SENTENCE_END
+        self._place |= Place.LINE_START | Place.SENTENCE_END
 
 
 def _call_text(text: str, kind: Kind, *, closed: bool) -> CallText:
-    return CallText(text, kind is Kind.CALL, closed)
+    return CallText(
+        text, kind is not Kind.MAYBE_CALL, closed, addressed=kind is not Kind.ARGUMENTS
+    )
 
 
 def _without_header(text: str) -> str:

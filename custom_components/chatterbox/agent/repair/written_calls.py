@@ -6,13 +6,14 @@ MiniMax, Granite, Phi, LFM and gpt-oss.
 """
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..messages import JsonObject, JsonValue, canonical_json
+from ..json.malformed_json import read_value, skip_blank
+from ..messages import JsonObject, JsonValue, ToolDefinition, canonical_json
 from ..wire.reply_reader import arguments_text
-from .malformed_json import read_value, skip_blank
 
 _CUT: Final = "…"
 """Appended to arguments that are uncertain, so that they are invalid JSON."""
@@ -101,8 +102,6 @@ class WrittenCall:
     """JSON, or the text that the model wrote instead."""
     unmistakable: bool = True
     """False for JSON and Python that may be something else."""
-    is_bare: bool = False
-    """Whether it is JSON with a name alone, which may be that of a device."""
     source: str = field(default="", compare=False)
     """The text that was parsed."""
 
@@ -224,7 +223,7 @@ def _calls_of(value: JsonValue) -> list[WrittenCall]:
 
 
 def _call_of(value: JsonObject) -> WrittenCall:
-    """Parse an object: the name under one key, the arguments under another."""
+    """Parse an object: the name under one key, the arguments under another or in all other keys."""
     for key in _NAME_KEYS:
         if isinstance(name := value.get(key), str) and _NAME.fullmatch(name):
             break
@@ -236,10 +235,8 @@ def _call_of(value: JsonObject) -> WrittenCall:
         if other != key and other not in _INERT_KEYS
     }
     given = [other for other in _ARGUMENTS_KEYS if other in others]
-    if others and not given:
-        raise _NotInThisFormat
     if not given:
-        return WrittenCall(name, "{}", unmistakable=False, is_bare=True)
+        return WrittenCall(name, canonical_json(others), unmistakable=False)
     arguments = others[given[0]]
     exact = (
         len(others) == 1
@@ -289,3 +286,80 @@ def _python_arguments(text: str, position: int) -> tuple[str, int]:
     if position >= len(text):
         raise _NotInThisFormat
     return canonical_json(arguments), position + 1
+
+
+_WORDED: Final = re.compile(
+    rf"(?:call(?:ing)? )?([A-Za-z_][\w.]{{0,{_LONGEST_NAME}}}+)"
+    r"(?: ?\(([^()]{0,600}+)\)| with (?:the )?([^\n]{1,600}+))",
+    re.IGNORECASE,
+)
+_NO_WORD: Final = re.compile(r"_|[a-z][A-Z]")
+"""In names of tools that are no words of a sentence."""
+_QUOTED: Final = re.compile(r"""(["'`“])([^"'`“”]*)["'`”]""")
+_NO_VALUE: Final = re.compile(r"[=:{}<>\[\]\n\"`]")
+
+
+def read_worded_call(
+    text: str, tool_of: Callable[[str], ToolDefinition | None]
+) -> WrittenCall | None:
+    """Return the call that a whole text is, half in words: `HassTurnOff(Lamp)`, `HassTurnOff with name Lamp`.
+
+    It names an offered tool as no sentence does, and nothing of it is left over. None
+    for any other text.
+    """
+    found = _WORDED.fullmatch(text.strip())
+    if (
+        found is None
+        or not _NO_WORD.search(found[1])
+        or (tool := tool_of(found[1])) is None
+    ):
+        return None
+    properties = tool.parameters.get("properties")
+    names = list(properties) if isinstance(properties, dict) else []
+    arguments = (
+        _by_place(found[2], names)
+        if found[2] is not None
+        else _by_name(found[3].rstrip(". "), names)
+    )
+    return (
+        WrittenCall(found[1], canonical_json(arguments), source=text)
+        if arguments
+        else None
+    )
+
+
+def _by_place(text: str, names: list[str]) -> JsonObject:
+    """Return the only argument, which has no name: that of a device, or the only one that the tool has."""
+    value = _value(text)
+    name = "name" if "name" in names else names[0] if len(names) == 1 else ""
+    is_placeholder = value in names or (
+        "," in value and not _QUOTED.fullmatch(text.strip())
+    )
+    return {name: value} if name and value and not is_placeholder else {}
+
+
+def _by_name(text: str, names: list[str]) -> JsonObject:
+    """Return arguments such as `name Kitchen Light and domain light`; none if a word stands before the first."""
+    if not names:
+        return {}
+    name = "|".join(map(re.escape, names))
+    before, *pairs = re.split(
+        rf"(?:^|,? and |, *)(?:the )?[`\"']?({name})[`\"']?(?: *[:=] *| (?:is |of )?)",
+        text,
+    )
+    arguments: JsonObject = {
+        key: _value(value) for key, value in zip(pairs[::2], pairs[1::2], strict=True)
+    }
+    return (
+        arguments
+        if not before and all(arguments.values()) and len(arguments) * 2 == len(pairs)
+        else {}
+    )
+
+
+def _value(text: str) -> str:
+    """Return a value without its quotation marks; empty for what is more than one value."""
+    text = text.strip()
+    if quoted := _QUOTED.fullmatch(text):
+        return quoted[2].strip()
+    return "" if _NO_VALUE.search(text) else text

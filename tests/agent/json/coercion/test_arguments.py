@@ -24,7 +24,9 @@ SCHEMA: JsonObject = {
 }
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "{}", "null"])
+@pytest.mark.parametrize(
+    "text", ["", "  \n", "{}", "null", '""', '"{}"', '"null"', '" "']
+)
 def test_no_arguments_can_be_written_in_many_ways(text: str) -> None:
     """Invariant 29."""
     assert read_arguments(text, SCHEMA) == {}
@@ -35,9 +37,13 @@ def test_no_arguments_can_be_written_in_many_ways(text: str) -> None:
     [
         ('{"domain": "light"}', {"domain": ["light"]}),
         ('{"brightness": "50"}', {"brightness": 50}),
+        ('{"brightness": "50%"}', {"brightness": 50}),
         ('{"brightness": "", "name": "lamp"}', {"name": "lamp"}),
+        ('"{\\"name\\": \\"lamp\\"}"', {"name": "lamp"}),
         ('{"name": "Küche"}', {"name": "Küche"}),
         ('{"floor": 1}', {"floor": 1}),
+        ('{"name": lamp, "domain": [light]}', {"name": "lamp", "domain": ["light"]}),
+        ("{'name': 'lamp', domain: light,}", {"name": "lamp", "domain": ["light"]}),
     ],
 )
 def test_what_has_one_reading_is_read(text: str, arguments: JsonObject) -> None:
@@ -54,10 +60,14 @@ def test_what_has_one_reading_is_read(text: str, arguments: JsonObject) -> None:
         ('[{"name": "lamp"}]', "must be one JSON object"),
         ("7", "must be one JSON object, got 7"),
         ("true", "must be one JSON object, got true"),
-        ('"{}"', 'must be one JSON object, got "{}"'),
-        ("{'name': 'lamp'}", "not valid JSON"),
+        ('"lamp"', "not valid JSON"),
+        ('"\\"lamp\\""', 'must be one JSON object, got "lamp"'),
         ('{"n": 1e999}', "not a number that can be used"),
         ('{"name": "\\ud83d"}', "lone surrogate"),
+        (
+            '{"brightness": bright}',
+            "brightness: expected integer (minimum 0, maximum 100)",
+        ),
         ('{"name": true}', "name: expected string, got true"),
         ('{"name": big lamp}', "not valid JSON"),
         (
@@ -71,6 +81,48 @@ def test_what_has_none_is_refused_in_words_for_the_model(text: str, words: str) 
         read_arguments(text, SCHEMA)
     assert words in str(refusal.value)
     assert len(str(refusal.value)) < 300
+
+
+CLOSED: JsonObject = {**SCHEMA, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ('{"domains": "light"}', {"domain": ["light"]}),
+        ('{"Brightness_": 50, "NAME": "lamp"}', {"brightness": 50, "name": "lamp"}),
+        ('{"entity_name": "lamp"}', {"name": "lamp"}),
+        ('{"entities": "lamp"}', {"name": "lamp"}),
+        ('{"name": "lamp", "device": "lamp"}', {"name": "lamp"}),
+        ('{"name": "", "device": "lamp"}', {"name": "lamp"}),
+    ],
+)
+def test_a_parameter_may_be_called_otherwise(text: str, arguments: JsonObject) -> None:
+    assert read_arguments(text, CLOSED) == arguments
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        ('{"name": "lamp", "device": "fan"}', "device"),
+        ('{"device": "lamp", "entity": "fan"}', "entity"),
+        ('{"colour": "red"}', "colour"),
+    ],
+)
+def test_a_parameter_that_is_another_one_is_refused(text: str, unknown: str) -> None:
+    with pytest.raises(Unfit, match=rf"^{unknown} is not a parameter"):
+        read_arguments(text, CLOSED)
+
+
+def test_a_name_that_may_mean_several_parameters_means_none() -> None:
+    schema: JsonObject = {
+        "properties": {"position": {}, "percentage": {}, "class": {}},
+        "additionalProperties": False,
+    }
+
+    assert read_arguments('{"classes": "a"}', schema) == {"class": "a"}
+    with pytest.raises(Unfit, match=r"^level is not a parameter"):
+        read_arguments('{"level": 5}', schema)
 
 
 @pytest.mark.parametrize("levels", [60, 10_000])
@@ -112,8 +164,10 @@ def test_any_text_is_read_once_and_for_all_or_refused(
         assert canonical_json(read_arguments(recorded, schema)) == recorded
 
 
-def test_arguments_that_give_a_parameter_twice_are_refused() -> None:
-    text = '{"name": "A", "name": "B"}'
+@pytest.mark.parametrize(
+    "text", ['{"name": "A", "name": "B"}', "{'name': 'A', 'name': 'B'}"]
+)
+def test_arguments_that_give_a_parameter_twice_are_refused(text: str) -> None:
     with pytest.raises(Unfit, match="not valid JSON"):
         parse_arguments(text)
     assert parse_arguments(text.replace("B", "A")) == {"name": "A"}

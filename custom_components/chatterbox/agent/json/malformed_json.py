@@ -1,14 +1,15 @@
 """Parses malformed JSON of models where it is unambiguous.
 
 Accepts other quotation marks, keys without quotes, trailing commas, comments, Python's
-constants, and closing brackets that are superfluous at the very end.
+constants, and closing brackets that are superfluous at the very end; where a schema
+tells what is a text, also a word without quotes.
 """
 
 import re
 from typing import Final
 
-from ..json.text import MAX_DEPTH, parse_json
 from ..messages import JsonValue, canonical_json
+from .text import MAX_DEPTH, parse_json
 
 _STRINGS: Final = "|".join(
     rf"{opening}(?:[^\\{closing}]++|\\.)*+[{closing}]"
@@ -27,22 +28,24 @@ _TOKEN: Final = re.compile(
     r"|(?P<mark>[{}\[\]:,])"
     r"|(?P<number>-?(?:0|[1-9]\d*+)(?:\.\d++)?+(?:[eE][+-]?\d++)?+(?![\w.]))"
     r"|(?P<key>[a-z_$][\w$-]*+(?=\s*+:))"
-    r"|(?P<constant>(?:true|false|null|none)(?![\w$-]))",
+    r"|(?P<constant>(?:true|false|null|none)(?![\w$-]))"
+    r"|(?P<word>(?!(?:undefined|nan|infinity|nil)\b)[^\W\d][\w.-]*+(?=\s*+[,\]}]))",
     re.DOTALL | re.IGNORECASE,
 )
+"""A `word` is a text without quotes: a comma or a closing bracket follows."""
 _TO_ESCAPE: Final = re.compile(r'\\.|["\x00-\x1f]', re.DOTALL)
 _FENCE: Final = "```"
 _LEFT_OVER: Final = re.compile(r"[\s\]};]*")
 
 
-def repair_json(text: str) -> JsonValue:
-    """Parse malformed JSON to a value that `parse_json` accepts too.
+def repair_json(text: str, *, bare_words: bool = False) -> JsonValue:
+    """Parse malformed JSON to a value that `parse_json` accepts too; with `bare_words`, texts may have no quotes.
 
     Nothing that is missing at the end is supplied: `{"area": "Kitchen"` could have
     continued. Raises ValueError if the text is unreadable or ambiguous.
     """
     text = _without_fence(text)
-    value, end = read_value(text)
+    value, end = read_value(text, bare_words=bare_words)
     if not _LEFT_OVER.fullmatch(text, skip_blank(text, end)):
         raise ValueError(f"there is more after the value, at character {end}")
     return value
@@ -78,14 +81,16 @@ def _without_fence(text: str) -> str:
     )
 
 
-def read_value(text: str, start: int = 0) -> tuple[JsonValue, int]:
+def read_value(
+    text: str, start: int = 0, *, bare_words: bool = False
+) -> tuple[JsonValue, int]:
     """Parse the value at `start` like `repair_json`, and return it with its end."""
     written: list[str] = []
     depth, position = 0, start
     while not written or depth:
         position = skip_blank(text, position)
         token = _TOKEN.match(text, position)
-        if token is None:
+        if token is None or (token.lastgroup == "word" and not bare_words):
             raise ValueError(f"expected a value at character {position}")
         position = token.end()
         depth += (token[0] in "{[") - (token[0] in "}]")
@@ -108,7 +113,7 @@ def _strict(token: re.Match[str]) -> str:
     match token.lastgroup:
         case "string":
             return f'"{_TO_ESCAPE.sub(_escaped, token[0][1:-1])}"'
-        case "key":
+        case "key" | "word":
             return canonical_json(token[0])
         case "constant":
             return token[0].casefold().replace("none", "null")

@@ -5,13 +5,13 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.json.text import MAX_DEPTH
-from custom_components.chatterbox.agent.messages import JsonValue
-from custom_components.chatterbox.agent.repair.malformed_json import (
+from custom_components.chatterbox.agent.json.malformed_json import (
     fenced_blocks,
     read_value,
     repair_json,
 )
+from custom_components.chatterbox.agent.json.text import MAX_DEPTH
+from custom_components.chatterbox.agent.messages import JsonValue
 from tests.agent.json_values import json_objects, json_values
 
 
@@ -110,6 +110,51 @@ def test_what_can_be_read_in_one_way_only(text: str, value: JsonValue) -> None:
 def test_what_could_be_read_in_several_ways_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         repair_json(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"name": "Lamp", "domain": light}', {"name": "Lamp", "domain": "light"}),
+        ("{domain: [light, media_player ], }", {"domain": ["light", "media_player"]}),
+        (
+            "{'entity': light.kitchen_2, room: Küche}",
+            {"entity": "light.kitchen_2", "room": "Küche"},
+        ),
+        (
+            "{a: true, b: True, c: none, d: truely, e: off}",
+            {"a": True, "b": True, "c": None, "d": "truely", "e": "off"},
+        ),
+    ],
+)
+def test_a_text_may_have_no_quotes_where_a_schema_tells_what_is_a_text(
+    text: str, value: JsonValue
+) -> None:
+    assert repair_json(text, bare_words=True) == value
+    with pytest.raises(ValueError, match="expected a value"):
+        repair_json(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": Kitchen Lamp}',
+        '{"a": light',
+        '{"a": [light',
+        '{"a": undefined}',
+        '{"a": NaN}',
+        '{"a": -Infinity}',
+        '{"a": not(b)}',
+        '{"a": b + c}',
+        '{"a": b: c}',
+        '{"a": 5lights}',
+        '{"a": "b" c}',
+        "light",
+    ],
+)
+def test_more_than_a_word_needs_quotes(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        repair_json(text, bare_words=True)
 
 
 @pytest.mark.parametrize(
