@@ -28,10 +28,10 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of it."""
 
 CEILINGS: Final = {
-    "tokens of the product": 434_567,
-    "modules of the product": 298,
-    "tokens of the tests": 768_000,
-    "fragments": 1,
+    "tokens of the product": 442_800,
+    "modules of the product": 307,
+    "tokens of the tests": 778_500,
+    "fragments": 2,
     "lines of code of the page": 2_763,
     "functions of the product that are too long": 38,
     "functions of the product with too many paths": 123,
