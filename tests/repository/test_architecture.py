@@ -27,6 +27,7 @@ KNOWN_TO: Final = {
             "__init__.py",
             "evaluate/trials.py",
             "flows/model_flow.py",
+            "flows/service_checks.py",
             "panel/now.py",
             "panel/turn_view.py",
         ),

@@ -29,7 +29,6 @@ _SETTINGS, _TROUBLE = (
 _STEP = "config_subentries.conversation.step"
 _NO_PROBLEM = {
     *(
-        "can_do",
         "asked_again",
         "asked_outside",
         "asked_unclear",
@@ -43,11 +42,16 @@ _NO_PROBLEM = {
         "filler_2",
         "filler_3",
         "forgotten",
+        "good_morning",
+        "good_night",
+        "hello",
+        "help",
         "list",
         "never_mind",
         "question_dropped",
         "remembered",
         "say_pin",
+        "thanks",
         "yes_or_no",
     ),
     *("asked_web", "asked_message", "asked_calendar", "outside_not_done"),

@@ -11,7 +11,21 @@ _REPOSITORY = Path(custom_components.__file__).parents[1]
 _DOCS = _REPOSITORY / "docs"
 _README = " ".join((_REPOSITORY / "README.md").read_text("utf-8").split())
 _READ = r"\| {}: tokens[^\n]*\n[^\n]*\n\| first turn after a start \| {} \|"
-_DEMO = "home of `script/demo`"
+_LEFT = r"(\d+) tokens are left"
+_PROMPTS = {
+    "home of `script/demo`": (
+        r"agent ([\d,]+) and",
+        r"it has ([\d,]+) in the demo home",
+        _LEFT,
+    ),
+    "eight such homes, each with names of its own": (
+        r"agent [\d,]+ and ([\d,]+)\.",
+        r"and ([\d,]+) in eight such homes",
+        _LEFT,
+    ),
+}
+"""Sentences with what the first turn of a home reads: of core, of ours, and of ours after the warm-up."""
+_COLUMNS = (r"(\d+) \| \d+ \| \d+", r"\d+ \| (\d+) \| \d+", r"\d+ \| \d+ \| (\d+)")
 _FIRST_WORDS = r"time to first delta above the server's, {} entities, of the best core agent's \| ([\d.]+) times"
 
 
@@ -39,35 +53,10 @@ _FIRST_WORDS = r"time to first delta above the server's, {} entities, of the bes
             _FIRST_WORDS.format(300),
         ),
         (r"to ([\d.]+) \(10\)", "performance.md", _FIRST_WORDS.format(10)),
-        (
-            r"(\d+) tokens are left",
-            "performance.md",
-            _READ.format("300 entities", r"\d+ \| \d+ \| (\d+)"),
-        ),
-        (
-            r"(\d+) tokens are left",
-            "performance.md",
-            _READ.format(_DEMO, r"\d+ \| \d+ \| (\d+)"),
-        ),
-        (
-            r"it has ([\d,]+) \(300",
-            "performance.md",
-            _READ.format("300 entities", r"\d+ \| (\d+) \| \d+"),
-        ),
-        (
-            r"to ([\d,]+) \(the demo",
-            "performance.md",
-            _READ.format(_DEMO, r"\d+ \| (\d+) \| \d+"),
-        ),
-        (
-            r"agent ([\d,]+) and",
-            "performance.md",
-            _READ.format("300 entities", r"(\d+) \| \d+ \| \d+"),
-        ),
-        (
-            r"agent [\d,]+ and ([\d,]+)\.",
-            "performance.md",
-            _READ.format(_DEMO, r"(\d+) \| \d+ \| \d+"),
+        *(
+            (sentence, "performance.md", _READ.format(home, column))
+            for home, sentences in _PROMPTS.items()
+            for sentence, column in zip(sentences, _COLUMNS, strict=True)
         ),
     ],
 )
