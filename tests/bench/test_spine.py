@@ -12,9 +12,9 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize(
     ("scenario", "sentence", "most", "most_switches", "entered_too"),
     [
-        ("light", "turn on the kitchen light", 92, 1_390, "tools/dispatch.py"),
-        ("approval", "unlock the front door", 98, 3_980, "approvals/questions.py"),
-        ("api", "turn on the kitchen light", 101, 1_340, "responses/views.py"),
+        ("light", "turn on the kitchen light", 92, 1_400, "tools/dispatch.py"),
+        ("approval", "unlock the front door", 99, 3_990, "approvals/questions.py"),
+        ("api", "turn on the kitchen light", 102, 1_340, "responses/views.py"),
     ],
 )
 async def test_a_turn_enters_a_bounded_number_of_files(

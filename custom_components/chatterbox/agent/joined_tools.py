@@ -52,7 +52,7 @@ def joined_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
 def _joined(group: ToolGroup, parts: Mapping[str, ToolDefinition]) -> ToolDefinition:
     properties: JsonObject = {}
     for action, tool in parts.items():
-        properties |= _renamed(_properties(tool), group.names(action))
+        properties |= _renamed(_properties(tool), group.renamed.get(action, {}))
     actions = {action: parts[action] for action in group.actions if action in parts}
     parameters: JsonObject = {
         "type": "object",
@@ -100,7 +100,7 @@ def meant_by(
     meant = tool.parts.get(find_name(action, tool.parts) or "")
     if meant is None or meant.part is None:
         raise Unfit(f"{_ACTION} is one of: {', '.join(tool.parts)}.")
-    names = meant.part.group.names(meant.part.action)
+    names = meant.part.group.renamed.get(meant.part.action, {})
     renamed = _renamed(given, {name: own for own, name in names.items()})
     if len(renamed) < len(given):
         raise Unfit(f"One thing is given twice: {', '.join(given)}.")
@@ -137,7 +137,7 @@ def _as_seen(message: Message, parts: Mapping[str, ToolPart]) -> Message:
 def _call_as_seen(call: ToolCall, part: ToolPart | None) -> ToolCall:
     if part is None or not is_json_object(call.arguments):
         return call
-    own, names = parse_json(call.arguments), part.group.names(part.action)
+    own, names = parse_json(call.arguments), part.group.renamed.get(part.action, {})
     given = _renamed(own, names) if isinstance(own, dict) else {}
     text = canonical_json({_ACTION: part.action, **given})
     return ToolCall(call.id, part.group.name, text)

@@ -183,10 +183,6 @@ class ToolGroup:
     renamed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """For an action, the names of arguments by those in its tool, where they differ."""
 
-    def names(self, action: str) -> Mapping[str, str]:
-        """Return the names of arguments by those in the tool of an action, where they differ."""
-        return self.renamed.get(action, {})
-
 
 @dataclass(frozen=True, slots=True)
 class ToolPart:

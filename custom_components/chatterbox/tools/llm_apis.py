@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, NamedTuple, override
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, override
 
 import probatio
 import slugify as unicode_slug
@@ -35,7 +36,8 @@ from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
-from ..agent.messages import ToolDefinition
+from ..agent.messages import ToolDefinition, ToolGroup, ToolPart
+from ..agent.text import read_data_file
 from ..agent.timeouts import read_aside
 from ..const import DOMAIN, INTEGRATION, LOGGER
 from ..home.description import GUIDE_TO_CALLS, describe_home
@@ -51,7 +53,6 @@ from ..internals.llm import (
 from ..settings.agent import HomeDetail
 from ..settings.tool_names import HASH_LENGTH, MAX_NAME_LENGTH
 from .annotations import annotations_of, unwrapped
-from .assist_tools import ShownForm, form_of
 from .schema import CustomSerializer, SchemaCache, ToolSchema
 
 if TYPE_CHECKING:
@@ -62,6 +63,28 @@ NOT_AVAILABLE: Final = (
     "Nothing was done. Say so, and do not try it another way."
 )
 
+
+class _Forms(TypedDict):
+    unlisted: list[str]
+    descriptions: dict[str, str]
+    groups: list[ToolGroup]
+
+
+class _ShownForm(NamedTuple):
+    """How a model is shown a tool of Assist."""
+
+    description: str = ""
+    """Empty for its own."""
+    part: ToolPart | None = None
+    is_listed: bool = True
+
+
+_FORMS: Final = read_data_file(Path(__file__).with_name("assist_tools.toml"), _Forms)
+_PARTS: Final = {
+    tool: ToolPart(group, action)
+    for group in _FORMS["groups"]
+    for action, tool in group.actions.items()
+}
 _CACHED: Final = frozenset(
     {
         "assist_satellite",
@@ -538,7 +561,7 @@ def _define(
     name: str,
     schema: ToolSchema,
     renames: Mapping[str, str],
-    form: ShownForm,
+    form: _ShownForm,
 ) -> ToolDefinition:
     offer, tool, own = found
     provided_by = f"Provided by {offer.api.name}." if name != tool.name else ""
@@ -557,12 +580,21 @@ def _define(
     )
 
 
-def _form(found: _Found, distinctions: Distinctions | None) -> ShownForm:
+def _form(found: _Found, distinctions: Distinctions | None) -> _ShownForm:
     """Return how a model is shown a tool: as it is, unless it is told of Assist in short."""
     if distinctions is None or found.offer.api.id != llm.LLM_API_ASSIST:
-        return ShownForm()
-    own = found.own
-    return form_of(own.tool if isinstance(own, UnavailableTool) else own)
+        return _ShownForm()
+    own = found.own.tool if isinstance(found.own, UnavailableTool) else found.own
+    name = own.name
+    if isinstance(own, llm.IntentTool):
+        name = own.intent_type
+    elif type(own).__module__ != f"homeassistant.components.{own.integration}.llm":
+        return _ShownForm()
+    return _ShownForm(
+        _FORMS["descriptions"].get(name, ""),
+        _PARTS.get(name),
+        name not in _FORMS["unlisted"],
+    )
 
 
 def _is_of_assist(tool: llm.Tool) -> bool:
