@@ -257,7 +257,7 @@ async def test_a_repaired_call_acts_on_nothing_that_it_spares_as_written(
     await home.build()
     offer = await offer_of(hass, llm.LLM_API_ASSIST)
     repaired = compared = 0
-    for number in range(400):
+    for number in range(700):
         tool, arguments = nearly_right(hass, random, home)
         with recorded(hass) as written:
             is_done = await ran(hass, offer, tool, arguments)

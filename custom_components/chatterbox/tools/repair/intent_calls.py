@@ -96,6 +96,10 @@ class CallRepairs:
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> tuple[str, JsonObject]:
         """Return the tool that is meant by a call, and arguments that it takes. Raises `Unfit`."""
+        known = tool.parameters.get("properties")
+        if not isinstance(known, dict) or not arguments.keys() <= known.keys():
+            # It may say when, how far or what not. The schema refuses it.
+            return tool.name, arguments
         call = CallToRepair(
             self, self.intents[tool.name].intent_type, tool.name, arguments
         )
