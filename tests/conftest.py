@@ -131,7 +131,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--chaos-turns",
         type=int,
-        help="How many turns (default: 2,000 with --thorough, otherwise 1,000).",
+        default=2_000,
+        help="How many turns (default: %(default)s).",
     )
     group.addoption(
         "--chaos-seed",
@@ -164,10 +165,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Try as many examples of a property as is asked for."""
-    is_thorough = config.getoption("thorough")
-    settings.load_profile("thorough" if is_thorough else "quick")
-    if config.option.chaos_turns is None:
-        config.option.chaos_turns = 2_000 if is_thorough else 1_000
+    settings.load_profile("thorough" if config.getoption("thorough") else "quick")
 
 
 @pytest.hookimpl(trylast=True)

@@ -228,7 +228,8 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         """Tell the owner what is wrong with the model of an agent, once."""
         error = model.managed.breaker.last_error
         overflow = model.provider.overflow
-        shortage = model.fitter.shortage
+        # A prompt that is too long leaves no room at all.
+        shortage = None if overflow else model.fitter.shortage
         spent = model.managed.spent()
         refusal = model.provider.tools_refusal
         if error is ToolsRefused:

@@ -60,7 +60,7 @@ from tests.support.loop_clock import LoopClock
 
 _WORKERS: Final = 64
 _ROUNDS: Final = 8
-_MANY: Final = 400
+_MANY: Final = 800
 """So many turns have to have met every fault."""
 _VERY_MANY: Final = 4_000
 """So many have to have met everything there is, also what depends on how turns meet; more than a plain run takes."""

@@ -29,7 +29,7 @@ from tests.support.tasks import have_done, task_entry
 
 pytestmark = [pytest.mark.usefixtures("socket_enabled"), pytest.mark.timeout(90)]
 
-ON = '{"name": "intent__HassTurnOn", "arguments": {"name": "Kitchen ceiling light", "domain": ["light"]}}'
+ON = '{"name": "intent__HassTurnOn", "arguments": {"name": "Kitchen ceiling light", "domain": "light"}}'
 CALLS = {"\n": f"<tool_call>\n{ON}\n</tool_call>", "\n\n": "The kitchen is lit now."}
 MISSPELT = {
     "\n": '<tool_call>\n{"name": "intent__HassTurnUp',
@@ -177,10 +177,13 @@ async def test_a_home_that_does_not_fit_the_context_is_told_and_acts_without_the
         for result in results
     )
     assert hass.states.is_state(LIGHT, "on")
-    (issue,) = [
-        one for one in ir.async_get(hass).issues.values() if one.domain == DOMAIN
-    ]
-    assert issue.translation_key == "prompt_too_long"
+    issues = {
+        one.translation_key: one
+        for one in ir.async_get(hass).issues.values()
+        if one.domain == DOMAIN
+    }
+    assert [*issues] == ["prompt_too_long"]
+    issue = issues["prompt_too_long"]
     assert issue.translation_placeholders is not None
     assert issue.translation_placeholders["window_tokens"] == "2\u202f048"
 
