@@ -28,7 +28,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of it."""
 
 CEILINGS: Final = {
-    "tokens of the product": 442_800,
+    "tokens of the product": 442_810,
     "modules of the product": 306,
     "tokens of the tests": 778_500,
     "fragments": 1,
