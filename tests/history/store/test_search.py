@@ -337,11 +337,15 @@ def rows_in_the_index(url: str) -> int:
     return count
 
 
-@ON_BOTH
 @pytest.mark.parametrize(
-    "count",
-    [100, pytest.param(2_100, marks=pytest.mark.thorough)],
-    ids=["some", "many"],
+    ("url", "count"),
+    [
+        ("sqlite", 100),
+        ("sqlite", 2_100),
+        ("postgresql", 100),
+        pytest.param("postgresql", 2_100, marks=pytest.mark.thorough),
+    ],
+    indirect=["url"],
 )
 async def test_deleted_turns_are_not_found(
     url: str, stores: Stores, count: int

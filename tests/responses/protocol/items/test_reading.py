@@ -632,3 +632,14 @@ def test_what_is_stored_badly_is_refused_as_a_whole() -> None:
         parse_items([{"type": "message", "role": "nobody"}], CODEC)
 
     assert caught.value.path == "[0].role"
+
+
+def test_a_call_of_before_may_still_wait_for_its_result() -> None:
+    history = (
+        UserMessage("?"),
+        AssistantMessage(tool_calls=(weather(), weather("call_2"))),
+    )
+
+    parsed = translated(OUTPUT, history=history)
+
+    assert parsed.messages == (ran("call_1", "weather", "rain"),)
