@@ -337,16 +337,8 @@ def rows_in_the_index(url: str) -> int:
     return count
 
 
-@pytest.mark.parametrize(
-    ("url", "count"),
-    [
-        ("sqlite", 100),
-        ("sqlite", 2_100),
-        ("postgresql", 100),
-        pytest.param("postgresql", 2_100, marks=pytest.mark.thorough),
-    ],
-    indirect=["url"],
-)
+@ON_BOTH
+@pytest.mark.parametrize("count", [100, 2_100], ids=["some", "many"])
 async def test_deleted_turns_are_not_found(
     url: str, stores: Stores, count: int
 ) -> None:
