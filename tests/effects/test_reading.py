@@ -288,6 +288,7 @@ async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -
     ("sentences", "answer"),
     [
         (["what's the weather today", "and tomorrow?"], "will be rainy"),
+        (["what's the weather at 8", "and tomorrow?"], "will be rainy"),
         (["how warm is it in the kids room?"], "19.5"),
         (["dim the bedroom lights"], "Bedroom light is off; Bedside lamp is off"),
         (

@@ -336,10 +336,11 @@ def _read_date(
                 )
                 if moment is None:
                     return NOTHING_READ
-                is_hour = moment.names_hour and question.topics != ("date",)
-                dated = replace(question, days=(), on=moment.due.date())
-                timed = replace(question, days=(), hour=moment.due)
-                return ReadSentence(answered=timed if is_hour else dated)
+                if moment.names_hour and question.topics != ("date",):
+                    asked = replace(question, days=(), hour=moment.due)
+                else:
+                    asked = replace(question, days=(), on=moment.due.date())
+                return ReadSentence(answered=asked, last=asked)
             case _:
                 pass
     return NOTHING_READ
