@@ -337,10 +337,10 @@ def _read_date(
                 if moment is None:
                     return NOTHING_READ
                 if moment.names_hour and question.topics != ("date",):
-                    asked = replace(question, days=(), hour=moment.due)
+                    timed = replace(question, days=(), hour=moment.due)
                 else:
-                    asked = replace(question, days=(), on=moment.due.date())
-                return ReadSentence(answered=asked, last=asked)
+                    timed = replace(question, days=(), on=moment.due.date())
+                return ReadSentence(answered=timed, last=timed)
             case _:
                 pass
     return NOTHING_READ
