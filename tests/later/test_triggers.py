@@ -16,6 +16,7 @@ from homeassistant.util import dt as dt_util
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.later.plans import Condition
+from custom_components.chatterbox.later.triggers import Watch
 from tests.later.killed_home import Home
 from tests.later.talk import pass_time, remind, wait_for
 from tests.support.own_home import own_home
@@ -275,3 +276,22 @@ async def test_plans_of_the_version_before_are_read(
         await pass_time(hass, freezer, minutes=10)
 
         assert sorted(home.texts) == ["A reminder: a state.", "A reminder: a time."]
+
+
+async def test_a_time_that_comes_while_it_begins_to_wait_is_not_missed(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    begun: list[bool] = []
+    plan = replace(remind(), due=dt_util.utcnow() + timedelta(seconds=30))
+
+    def begin() -> None:
+        begun.append(True)
+        watch.async_end()
+
+    watch = Watch(hass, plan, begin)
+
+    starting = hass.async_create_task(watch.async_start())
+    freezer.tick(timedelta(seconds=31))
+
+    assert await starting
+    assert begun == [True]

@@ -61,14 +61,14 @@ class Watch:
             LOGGER.warning("Plan %s waits in vain: %s", self.plan.id, error)
             return False
         name = f"plan {self.plan.id}"
-        self._detach = await async_initialize_triggers(
+        self._detach = detach = await async_initialize_triggers(
             self.hass, configs, self._async_fired, DOMAIN, name, LOGGER.log
         )
         if self._is_over:
             self.async_end()
             return True
         self._look()  # it may have changed meanwhile
-        return self._detach is not None
+        return detach is not None
 
     @callback
     def async_end(self) -> None:
