@@ -206,7 +206,10 @@ async def test_a_trial_says_what_the_turn_says(
     hass: HomeAssistant, hass_admin_user: MockUser, language: str, text: str
 ) -> None:
     speaker = Speaker(
-        hass_admin_user.id, asking=Asking.PERSON, person_id=hass_admin_user.id
+        hass_admin_user.id,
+        asking=Asking.PERSON,
+        is_signed_in=True,
+        person_id=hass_admin_user.id,
     )
     talk = DryConversation.with_agent(hass, AGENT, DryAsker(speaker, language))
     assert talk

@@ -259,6 +259,7 @@ class FuturePlan:
             self,
             id="",
             agent=self.agent if self.call else "",
+            asker=replace(self.asker, name=None),
             language="",
             text=" ".join(heard_words(self.text)),
             due=due,
