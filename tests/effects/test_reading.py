@@ -277,6 +277,37 @@ async def test_a_tv_that_is_turned_off_is_not_muted(home: HomeAssistant) -> None
     ]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "turn on the floor lamp and dim it",
+        "turn on the bedroom fan and make it slower",
+        "open the bedroom curtains and close them a bit",
+        "start movie night and dim the floor lamp",
+        "turn on the floor lamp and is the floor lamp on?",
+    ],
+)
+async def test_nothing_is_composed_from_states_that_the_sentence_changes(
+    home: HomeAssistant, words: str
+) -> None:
+    calls = async_capture_events(home, "call_service")
+    answer = speech(await say(home, words))
+    assert calls == []
+    assert " is " not in answer
+
+
+async def test_lights_that_are_turned_on_are_all_dimmed_to_a_value(
+    home: HomeAssistant,
+) -> None:
+    lit = {"entity_id": LAMPS[0], "brightness_pct": 100}
+    await home.services.async_call("light", "turn_on", lit, blocking=True)
+
+    await say(home, "turn on the kitchen lights and dim them to 20 percent")
+    await home.async_block_till_done()
+
+    assert [brightness(home, one) for one in LAMPS] == [51, 51, 51]
+
+
 async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -> None:
     calls = async_capture_events(home, "call_service")
     answer = speech(await say(home, "what's the weather and turn off the tv"))

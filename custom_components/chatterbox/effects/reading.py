@@ -123,6 +123,8 @@ class ReadSentence(NamedTuple):
 
 
 NOTHING_READ: Final = ReadSentence()
+_RUN: Final = frozenset({"scene", "script"})
+"""The domains of what may change anything."""
 _REFERRED: Final = (EntityCommand, WorldQuestion, StateQuestion)
 """Requests to which the next one may add."""
 _CLOCK: Final = {
@@ -170,7 +172,13 @@ def _read_requests(
 ) -> ReadSentence:
     calls, answered = list[IntentCall](), list[Answered]()
     unknown = list[UnknownName]()
-    for request in requests:
+    changed = frozenset[str]()
+    for asked in requests:
+        request = _after_changes(asked, changed, names)
+        if request is None:
+            return NOTHING_READ
+        if isinstance(request, EntityCommand):
+            changed |= request.ids
         if isinstance(request, UnknownName):
             unknown.append(request)
         elif found := [*_intents(hass, request, names, area)]:
@@ -194,6 +202,29 @@ def _read_requests(
         is_elliptic,
         last if isinstance(last, _REFERRED) else None,
     )
+
+
+def _after_changes(
+    request: SpokenRequest, changed: frozenset[str], names: HomeVocabulary
+) -> SpokenRequest | None:
+    """Return what a request means after others of its sentence have changed entities; None if states of then tell it.
+
+    "Turn on the lamp and dim it" would be composed from the light that is off. A scene
+    changes anything.
+    """
+    match request:
+        case StateQuestion(ids=ids):
+            is_value = False
+        case EntityCommand(act=act, ids=ids, is_by=is_by) if is_by or act in _STEPS:
+            is_value = not is_by and request.amount is not None
+        case _:
+            return request
+    is_any = not _RUN.isdisjoint(names.domains(changed))
+    if ids.isdisjoint(changed) and not is_any:
+        return request
+    if isinstance(request, EntityCommand) and is_value:
+        return replace(request, act="set")
+    return None
 
 
 def _answerable(
