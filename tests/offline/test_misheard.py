@@ -93,6 +93,21 @@ async def test_another_name_is_not_guessed(
 
 
 @in_one_home(
+    ("text", "language"),
+    [
+        ("close the windows", "en"),
+        ("mach die Fenster zu", "de"),
+        ("ferme les fenêtres", "fr"),
+    ],
+)
+async def test_nothing_is_guessed_from_words_that_are_known(
+    home: HomeAssistant, text: str, language: str
+) -> None:
+    heard = ConversationInput(text, Context(), None, None, None, language, "agent")
+    assert await async_meant(home, heard) == ""
+
+
+@in_one_home(
     ("text", "time"),
     [
         ("turn off the heater at midnight", "at midnight"),

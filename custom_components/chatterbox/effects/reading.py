@@ -275,11 +275,17 @@ async def async_unexplained(
 
 
 async def async_is_explained(
-    hass: HomeAssistant, user_input: ConversationInput
+    hass: HomeAssistant, user_input: ConversationInput, *, has_names: bool
 ) -> bool:
-    """Return whether a lexicon has all words of a sentence but numbers, so that none of them was misheard."""
+    """Return whether a lexicon has all words of a sentence but numbers, so that none of them was misheard.
+
+    Without `has_names`, those of the home are not known for certain, either.
+    """
     likeliest = await _async_likeliest(hass, user_input.text, user_input.language)
-    return likeliest is not None and {Role.UNKNOWN, Role.AMOUNT}.isdisjoint(
+    doubted = {Role.UNKNOWN, Role.AMOUNT}
+    if not has_names:
+        doubted.add(Role.ENTITY)
+    return likeliest is not None and doubted.isdisjoint(
         span.role for span in likeliest.spans
     )
 

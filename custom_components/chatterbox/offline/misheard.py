@@ -277,7 +277,7 @@ async def async_meant(hass: HomeAssistant, user_input: ConversationInput) -> str
     that may have been its opposite.
     """
     is_unknown = bool((await async_read_sentence(hass, user_input, "")).unknown)
-    if not is_unknown and await async_is_explained(hass, user_input):
+    if await async_is_explained(hass, user_input, has_names=not is_unknown):
         return ""
     home = async_get_home(hass, conversation.DOMAIN)
     language = user_input.language
