@@ -407,6 +407,9 @@ async def test_an_item_of_a_list_may_be_for_today(home: HomeAssistant) -> None:
 @pytest.mark.parametrize(
     ("language", "words", "answer"),
     [
+        ("en", "did i close the blinds?", "are not closed"),
+        ("en", "did i turn off the lights?", "are not off"),
+        ("es", "¿he cerrado las persianas?", "el estado cerrado"),
         ("de", "dimme Desk Lamp", "ist aus"),
         ("fr", "tamise Desk Lamp", "est éteint"),
         ("zh-Hans", "把Desk Lamp调暗", "关"),

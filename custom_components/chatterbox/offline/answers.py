@@ -263,15 +263,19 @@ async def async_state_answer(
     texts = await async_texts(hass, language)
     templates = texts.intent_responses if texts else {}
     template = templates.get(intent.INTENT_GET_STATE, {}).get(question.form, "")
+    states = [state for one in sorted(question.ids) if (state := hass.states.get(one))]
+    domains = {state.domain for state in states}
+    words = await async_get_translations(hass, language, "entity_component", domains)
 
     def spoken(state: State, response: intent.IntentResponse) -> str:
         name = assist_name(hass, state.entity_id, state.name)
-        slots = {"name": name, "state": question.spoken_state}
+        # What was said may tell of an act: "did I turn off the lights?"
+        known = _word(state, _stored(state, question.state), words).lower()
+        slots = {"name": name, "state": known or question.spoken_state}
         return state_sentence(hass, template, slots, response)
 
     response = intent.IntentResponse(language)
     response.response_type = intent.IntentResponseType.QUERY_ANSWER
-    states = [state for one in sorted(question.ids) if (state := hass.states.get(one))]
     matched = [
         state for state in states if not question.state or _is_in(state, question.state)
     ]
@@ -286,8 +290,6 @@ async def async_state_answer(
         response.async_set_speech(spoken(states[0], response) if states else "")
         return response
     # Its template has the states as they are stored.
-    domains = {state.domain for state in states}
-    words = await async_get_translations(hass, language, "entity_component", domains)
     speech = []
     for state in states:
         own = intent.IntentResponse(language)
@@ -299,9 +301,7 @@ async def async_state_answer(
 
 def _worded(speech: str, state: State, translations: Mapping[str, str]) -> str:
     """Return an answer with the state in the words of its language."""
-    kind = state.attributes.get(ATTR_DEVICE_CLASS) or "_"
-    key = f"component.{state.domain}.entity_component.{kind}.state.{state.state}"
-    word = translations.get(key) or translations.get(key.replace(f".{kind}.", "._."))
+    word = _word(state, state.state, translations)
     return (
         re.sub(rf"(?<![a-z]){re.escape(state.state)}(?![a-z])", word.lower(), speech)
         if word
@@ -309,15 +309,26 @@ def _worded(speech: str, state: State, translations: Mapping[str, str]) -> str:
     )
 
 
+def _word(state: State, value: str, translations: Mapping[str, str]) -> str:
+    """Return the word of a language for a state that an entity has, or might have; empty if there is none."""
+    kind = state.attributes.get(ATTR_DEVICE_CLASS) or "_"
+    key = f"component.{state.domain}.entity_component.{kind}.state.{value}"
+    plain = key.replace(f".{kind}.", "._.")
+    return translations.get(key) or translations.get(plain, "")
+
+
+def _stored(state: State, wanted: str) -> str:
+    """Return how an entity stores a state of the lexicon."""
+    if state.domain == BINARY_SENSOR:
+        return {"open": STATE_ON, "closed": STATE_OFF}.get(wanted, wanted)
+    return wanted
+
+
 def _is_in(state: State, wanted: str) -> bool:
     """Return whether an entity is in a state of the lexicon."""
-    match wanted:
-        case "on" if state.domain in {CLIMATE, MEDIA_PLAYER}:
-            return state.state not in {STATE_OFF, STATE_UNAVAILABLE, STATE_UNKNOWN}
-        case "open" | "closed" if state.domain == BINARY_SENSOR:
-            return state.state == (STATE_ON if wanted == "open" else STATE_OFF)
-        case _:
-            return state.state == wanted
+    if wanted == "on" and state.domain in {CLIMATE, MEDIA_PLAYER}:
+        return state.state not in {STATE_OFF, STATE_UNAVAILABLE, STATE_UNKNOWN}
+    return state.state == _stored(state, wanted)
 
 
 async def _async_weather_answer(
