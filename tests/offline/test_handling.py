@@ -8,7 +8,7 @@ from homeassistant.components.climate import ClimateEntityFeature
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.effects.effect import NOTHING, actions_of
@@ -20,6 +20,7 @@ from tests.support.one_home import in_one_home
 
 SENSOR = "  - { name: Front Door, id: binary_sensor.front_door, area: hallway, attributes: { device_class: lock } }\n"
 SECOND = "  - { name: Front Door, id: lock.second, area: kitchen, state: locked }\n"
+BLINDS = "  - { name: Front Door, id: cover.front_door, area: kitchen, state: closed }\n"
 REFUSED = "Sorry, there are multiple devices called Front Door"
 LATER = "I haven't planned “unlock the front door”: I can't do that later."
 
@@ -68,6 +69,25 @@ async def test_nothing_is_foreseen_of_what_is_refused_for_its_name(
         await async_sentence_effects(hass, in_the_kitchen, talk.conversation_id)
     )
     assert [action.entity_id for action in found] == ["lock.second"]
+
+
+@pytest.mark.parametrize(
+    ("home", "answer"),
+    [
+        (HOME + SENSOR, "Unlocking"),
+        (HOME + SENSOR + SECOND, REFUSED),
+        (HOME + BLINDS, REFUSED),
+    ],
+    ids=["one lock", "two locks", "blinds"],
+)
+async def test_a_name_of_several_means_the_same_in_a_room_that_has_none_of_them(
+    hass: HomeAssistant, home: str, answer: str
+) -> None:
+    await talk_in(hass, home)
+    attic = ar.async_get(hass).async_create("Attic")
+    talk = Talk(hass, "en", device_id=satellite(hass, attic.id))
+
+    assert await talk.say("unlock the front door") == answer
 
 
 @pytest.mark.parametrize(

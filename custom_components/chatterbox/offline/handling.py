@@ -75,9 +75,10 @@ async def async_mismatch(
     """Return why a command fits nothing, in the words of the built-in agent; empty if it fits, or is not understood."""
     found = await async_recognized(hass, user_input)
     texts = await async_texts(hass, user_input.language)
-    preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
+    slots = slots_of(found) if found else {}
+    preferences = _preferences(hass, slots, area)
     missed = (
-        missed_by_intent(hass, found.intent.name, slots_of(found), DOMAIN, preferences)
+        missed_by_intent(hass, found.intent.name, slots, DOMAIN, preferences)
         if found
         else None
     )
@@ -184,8 +185,9 @@ async def async_handle(
         slot: {"value": value, "text": spoken[slot]}
         for slot, value in call.slots.items()
     }
-    if area := async_speaker_area(hass, user_input):
-        given["preferred_area_id"] = {"value": area.id}
+    area = async_speaker_area(hass, user_input)
+    if area_id := _preferences(hass, call.slots, area).area_id:
+        given["preferred_area_id"] = {"value": area_id}
     words = user_input.text, user_input.context, user_input.language
     satellite = er.async_get(hass).async_get(user_input.satellite_id or "")
     device_id = satellite.device_id if satellite else user_input.device_id
@@ -286,9 +288,22 @@ def _is_shared(
     constraints = selection(slots, DOMAIN, handler.required_domains)
     constraints.features = handler.required_features
     constraints.states = handler.required_states
-    preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
+    preferences = _preferences(hass, slots, area)
     found = intent.async_match_targets(hass, constraints, preferences)
     return found.no_match_reason is intent.MatchFailedReason.DUPLICATE_NAME
+
+
+def _preferences(
+    hass: HomeAssistant, slots: Mapping[str, JsonValue], area: AreaEntry | None
+) -> intent.MatchTargetsPreferences:
+    """Return the room of the speaker, unless several entities have the name and none of them is there.
+
+    Home Assistant says that there is none at all then.
+    """
+    near = intent.MatchTargetsPreferences(area_id=area.id if area else None)
+    found = intent.async_match_targets(hass, selection(slots, DOMAIN, None), near)
+    is_elsewhere = found.no_match_reason is intent.MatchFailedReason.NAME
+    return intent.MatchTargetsPreferences() if is_elsewhere else near
 
 
 def state_sentence(
