@@ -584,6 +584,22 @@ async def test_all_alarms_of_a_time_are_cancelled_only_after_a_question(
 
 
 @in_one_home(
+    ("text", "is_planned"),
+    [
+        ("把Floor Lamp调亮一点", False),
+        ("把Bedroom Curtains拉开一点", False),
+        ("下午一点打开Floor Lamp", True),
+        ("一点打开Floor Lamp", True),
+    ],
+)
+async def test_a_bit_is_no_time(
+    home: HomeAssistant, text: str, *, is_planned: bool
+) -> None:
+    answer = await described(home, text, "zh-Hans")
+    assert answer.startswith("act") is is_planned
+
+
+@in_one_home(
     ("language", "text"),
     [
         ("en", "cancel the reminder about the alarm clock"),

@@ -30,10 +30,12 @@ from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
 from ..effects.effect import Touches
 from ..effects.intents import delay_of, delayed_command
+from ..effects.reading import NOTHING_READ
 from ..effects.recognition import RecognizedRequest, async_recognize, readable_sentence
 from ..home.entities import async_get_home, telling_words
 from ..home.request import QUESTION_ENDS
 from ..internals.conversation import async_recognized, built_in_agent, slots_of
+from ..nlu.requests import StateQuestion
 from ..offline.misheard import is_negated
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, asked_about, local_call
 from ..offline.sentence_effects import (
@@ -604,10 +606,12 @@ class _Sentence:
             delayed_command(timer, slots),
             strict is None and found is None,
         )
-        if is_guess:
-            calls = (await async_read_sentence(self.hass, plain, "")).calls
-            if len(calls) == 1 and calls[0].intent in _TIMERS:
-                timer, slots = calls[0].intent, {**calls[0].slots}
+        reading = (
+            NOTHING_READ if strict else await async_read_sentence(self.hass, plain, "")
+        )
+        calls = reading.calls
+        if is_guess and len(calls) == 1 and calls[0].intent in _TIMERS:
+            timer, slots = calls[0].intent, {**calls[0].slots}
         if (
             timer == intent.INTENT_START_TIMER
             and not timed
@@ -630,11 +634,14 @@ class _Sentence:
         delayed = (
             [TimeInSentence(f"in {delay_of(slots)} seconds", timed)] if timed else []
         )
-        times = (
-            times_in(self.user_input.text, self.language, joined=True)
-            if timed or not strict
-            else ()
+        text = self.user_input.text.strip()
+        times: Sequence[TimeInSentence] = (
+            times_in(text, self.language, joined=True) if timed or not strict else ()
         )
+        is_whole = bool(calls) or isinstance(reading.answered, StateQuestion)
+        is_begun = any(text.startswith(one.words) for one in times)
+        if is_whole and not is_begun:  # "一点" is "a bit", too, but not as first words
+            times = ()
         return await self._async_command(times, delayed) or found
 
     def _wished(
