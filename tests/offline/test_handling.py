@@ -20,7 +20,9 @@ from tests.support.one_home import in_one_home
 
 SENSOR = "  - { name: Front Door, id: binary_sensor.front_door, area: hallway, attributes: { device_class: lock } }\n"
 SECOND = "  - { name: Front Door, id: lock.second, area: kitchen, state: locked }\n"
-BLINDS = "  - { name: Front Door, id: cover.front_door, area: kitchen, state: closed }\n"
+BLINDS = (
+    "  - { name: Front Door, id: cover.front_door, area: kitchen, state: closed }\n"
+)
 REFUSED = "Sorry, there are multiple devices called Front Door"
 LATER = "I haven't planned “unlock the front door”: I can't do that later."
 
