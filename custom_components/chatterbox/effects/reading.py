@@ -173,8 +173,8 @@ def _read_requests(
     calls, answered = list[IntentCall](), list[Answered]()
     unknown = list[UnknownName]()
     changed = frozenset[str]()
-    for asked in requests:
-        request = _after_changes(asked, changed, names)
+    for read_request in requests:
+        request = _after_changes(read_request, changed, names)
         if request is None:
             return NOTHING_READ
         if isinstance(request, EntityCommand):
