@@ -92,6 +92,32 @@ async def test_a_name_of_several_means_the_same_in_a_room_that_has_none_of_them(
     assert await talk.say("unlock the front door") == answer
 
 
+PLAYERS = """
+  - name: TV
+    id: media_player.tv
+    area: kitchen
+    state: "off"
+    attributes: { supported_features: [VOLUME_SET, VOLUME_STEP], volume_level: 0.4 }
+  - name: Radio
+    id: media_player.radio
+    area: kitchen
+    state: paused
+    attributes: { supported_features: [VOLUME_SET, VOLUME_STEP], volume_level: 0.4 }
+"""
+
+
+async def test_of_several_players_the_one_that_is_on_becomes_louder(
+    hass: HomeAssistant,
+) -> None:
+    await talk_in(hass, HOME + PLAYERS)
+    talk = Talk(hass, "fr", device_id=satellite(hass, "kitchen"))
+
+    assert await talk.say("monte le son") == "Volume ajusté"
+    radio = hass.states.get("media_player.radio")
+    assert radio
+    assert radio.attributes["volume_level"] == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize(
     "home", [HOME + SENSOR, HOME + SENSOR + SECOND], ids=["one lock", "two locks"]
 )

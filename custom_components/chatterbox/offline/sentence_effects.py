@@ -14,7 +14,9 @@ from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
 from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
+from homeassistant.components.media_player.const import INTENT_SET_VOLUME_RELATIVE
 from homeassistant.components.weather.const import INTENT_GET_WEATHER
+from homeassistant.const import STATE_PLAYING
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 
@@ -245,7 +247,18 @@ async def async_own_effects(
         async_speaker_area(hass, user_input),
         effects,
     )
-    return NOTHING if is_refused else effects
+    is_unheard = recognized.intent.name == INTENT_SET_VOLUME_RELATIVE and (
+        "name" not in slots and _plays_none_of_several(hass, effects)
+    )
+    return NOTHING if is_refused or is_unheard else effects
+
+
+def _plays_none_of_several(hass: HomeAssistant, effects: Touches | Unresolved) -> bool:
+    """Return whether none of several players plays, so that Home Assistant changes the volume of none."""
+    players = {action.entity_id for action in actions_of(effects)}
+    return len(players) > 1 and not any(
+        hass.states.is_state(one, STATE_PLAYING) for one in players
+    )
 
 
 def _intent_effects(
