@@ -296,6 +296,29 @@ async def test_nothing_is_composed_from_states_that_the_sentence_changes(
     assert " is " not in answer
 
 
+@pytest.mark.parametrize(
+    ("language", "words", "is_done"),
+    [
+        ("en", "add milk and don't add eggs to the shopping list", False),
+        ("en", "add milk without sugar to the shopping list", True),
+        ("de", "setz keine Milch auf die Liste Shopping List", False),
+        ("fr", "ajoute du lait et pas de pain à la liste Shopping List", False),
+        ("nl", "zet geen melk op Shopping List", False),
+        ("en", "play no music on the living room speaker", False),
+        ("nl", "speel geen muziek op Living Room Speaker", False),
+        ("en", "play Maple Leaf Rag", True),
+    ],
+)
+async def test_a_text_that_may_be_anything_holds_no_negation(
+    home: HomeAssistant, language: str, words: str, *, is_done: bool
+) -> None:
+    calls = async_capture_events(home, "call_service")
+    before = items_on_list(home, "todo.shopping_list")
+    await say(home, words, language=language)
+    after = items_on_list(home, "todo.shopping_list")
+    assert (bool(calls) or after != before) is is_done
+
+
 async def test_lights_that_are_turned_on_are_all_dimmed_to_a_value(
     home: HomeAssistant,
 ) -> None:

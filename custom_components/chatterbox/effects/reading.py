@@ -48,7 +48,7 @@ from ..internals.todo import items_on_list
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.past import PastQuestion, past_lexicon, past_question
 from ..nlu.questions import MOST_TOLD
-from ..nlu.reading import Reading, read
+from ..nlu.reading import Reading, read, telling_text
 from ..nlu.requests import (
     Choice,
     EntityCommand,
@@ -298,18 +298,21 @@ async def async_is_assumed(
 ) -> bool:
     """Return whether Home Assistant takes a sentence for what its words do not mean.
 
-    Where they name only a place, it assumes things there, and Italian sentences that
-    turn off a TV mute it.
+    Where they name only a place, it assumes things there, Italian sentences that turn
+    off a TV mute it, and texts that may be anything hold a "no": "add no milk".
     """
     if intent_type in _OF_PLAYERS.values():
         calls = (await async_read(hass, user_input)).calls
         return bool(calls) and intent_type not in {call.intent for call in calls}
-    words = (
-        await _async_lexicon(hass, user_input.language)
-        if {"area", "floor"} & slots.keys()
-        else None
-    )
-    if words is None or "name" in slots:
+    words = await _async_lexicon(hass, user_input.language)
+    if words is None:
+        return False
+    if words.begins_negated(str(slots.get("item", ""))):
+        return True
+    query = str(slots.get("search_query", ""))
+    if words.is_reversing(telling := telling_text(query, words)) and telling != query:
+        return True  # "play no music"
+    if not {"area", "floor"} & slots.keys() or "name" in slots:
         return False
     touched = actions_of(intent_effects(hass, intent_type, slots, conversation.DOMAIN))
     domains = frozenset(split_entity_id(one.entity_id)[0] for one in touched)

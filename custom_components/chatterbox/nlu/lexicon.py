@@ -93,8 +93,10 @@ Beside roles, it has `article`, the fillers that are dropped before an item of a
 `past_day`, the words around a weekday that is past: "last …".
 """
 _OF_FILLERS: Final = frozenset({ARTICLE, SLIGHTLY})
-_MARKS: Final = ("indefinite", "endings", "clitics", "point", "heads")
-"""Texts that name no item of a list, endings of names, pronouns in one word with a verb, decimal points, and heads."""
+_MARKS: Final = ("indefinite", "endings", "clitics", "point", "heads", "negations")
+"""Texts that name no item of a list, endings of names, pronouns in one word with a verb, decimal points, heads, and
+negations.
+"""
 _PAST: Final = "past_day"
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
@@ -132,6 +134,29 @@ class Lexicon:
     """Words for the decimal separator."""
     heads: frozenset[str]
     """Last parts of names that are written in one word with what tells them apart: "Kaffeemaschine"."""
+    negations: frozenset[str]
+    """Words by which nothing is asked for."""
+
+    def is_negated(self, text: str) -> bool:
+        """Return whether a text has a word by which nothing is asked for."""
+        return any(token.word in self.negations for token in self.tokens(text))
+
+    def begins_negated(self, text: str) -> bool:
+        """Return whether a text, or what is joined to it, begins with a negation: "milk and not eggs"."""
+        heard, starts = [token.word for token in self.tokens(text)], {0}
+        for at, word in enumerate(heard):
+            joining = self.phrases.found(heard, at)
+            starts |= {end for end, one in joining if one.role is Role.AND}
+            if word == COMMA:
+                starts.add(at + 1)
+        return any(
+            word in self.negations for at, word in enumerate(heard) if at in starts
+        )
+
+    def is_reversing(self, word: str) -> bool:
+        """Return whether a word is one with which a sentence is no plain request."""
+        found = self.phrases.found([word], 0)
+        return any(one.role is Role.REVERSING for _, one in found)
 
     def tokens(self, text: str) -> list[Token]:
         """Return the words, numbers and signs of a text; a comma stands between parts."""

@@ -35,6 +35,7 @@ from ..effects.effect import (
 from ..effects.reading import async_is_explained
 from ..effects.recognition import async_recognize
 from ..home.entities import Home, async_get_home
+from ..nlu.lexicon import lexicon
 from ..speech.text.phrases import divided
 from ..speech.text.times import times_in
 from .sentence_effects import async_read_sentence, async_sentence_effects
@@ -72,8 +73,6 @@ class _Words(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    negations: str = ""
-    """Words by which nothing is asked for, divided by spaces."""
     openings: str
     """Beginnings of requests, divided by commas."""
     misheard: Mapping[str, str] = {}
@@ -138,9 +137,8 @@ def guesses(home: Home, text: str, language: str) -> Sequence[tuple[str, float]]
 
 def is_negated(text: str, language: str) -> bool:
     """Return whether words hold one by which nothing is asked for."""
-    words = _WORDS.get(base_language(language))
-    heard = {fold(one) for one in _WORD.findall(text)}
-    return words is not None and not heard.isdisjoint(fold(words.negations).split())
+    words = lexicon(language)
+    return words is not None and words.is_negated(text)
 
 
 def _openings(found: Sequence[re.Match[str]], words: _Words) -> Iterator[_Guess]:

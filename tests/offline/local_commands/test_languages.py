@@ -54,6 +54,8 @@ async def test_what_home_assistant_does_is_done(
     hass: HomeAssistant, language: str
 ) -> None:
     await move_into(hass, language)
+    players = {"entity_id": "all"}  # it changes the volume of what plays
+    await hass.services.async_call("media_player", "media_play", players, blocking=True)
     home, code, compared = (
         read_home(translated_home(language)),
         CODES.get(language, language),
