@@ -6,7 +6,8 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, override
@@ -82,6 +83,8 @@ settings.register_profile("quick", settings.get_profile("thorough"), max_example
 
 _HERE = Path(__file__).parent
 _BROWSER_TESTS = "tests/behaviour/browser/"
+_QUICK_ROWS = 3
+"""Of a table whose rows each have a home: the first, one in the middle and the last."""
 _TAKE_LONG = frozenset(
     {
         "browser",
@@ -131,8 +134,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--chaos-turns",
         type=int,
-        default=2_000,
-        help="How many turns (default: %(default)s).",
+        help="How many turns (default: 2,000, and a third of them in the quick run).",
     )
     group.addoption(
         "--chaos-seed",
@@ -164,8 +166,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Try as many examples of a property as is asked for."""
-    settings.load_profile("thorough" if config.getoption("thorough") else "quick")
+    """Try as many examples of a property, and take as many turns amid failures, as is asked for."""
+    is_thorough = config.getoption("thorough")
+    settings.load_profile("thorough" if is_thorough else "quick")
+    if config.getoption("--chaos-turns") is None:
+        config.option.chaos_turns = 2_000 if is_thorough else 650
 
 
 @pytest.hookimpl(trylast=True)
@@ -178,8 +183,12 @@ def pytest_collection_modifyitems(
     """
     if not config.getoption("thorough"):
         left_out = [item for item in items if item.get_closest_marker("thorough")]
+        left_out += _further_rows(
+            [item for item in items if not item.get_closest_marker("thorough")]
+        )
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+        unneeded_items = {*left_out}
+        items[:] = [item for item in items if item not in unneeded_items]
     for item in items:
         if isinstance(item, pytest.Function) and "hass" not in item.fixturenames:
             unneeded = _OF_A_HOME if is_async_test(item) else _OF_A_HOME | _OF_A_LOOP
@@ -189,6 +198,28 @@ def pytest_collection_modifyitems(
     items.sort(
         key=lambda item: _TAKE_LONG.isdisjoint(item.path.relative_to(_HERE).parts)
     )
+
+
+def _further_rows(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return the rows of tables that show the same again in another home."""
+    tables: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if (
+            isinstance(item, pytest.Function)
+            and "hass" in item.fixturenames
+            and not item.get_closest_marker("each_row")
+        ):
+            tables[item.nodeid.partition("[")[0]].append(item)
+    left_out: list[pytest.Item] = []
+    for rows in tables.values():
+        last = len(rows) - 1
+        if len(rows) > _QUICK_ROWS:
+            left_out += [
+                row
+                for place, row in enumerate(rows)
+                if place not in {0, last // 2, last}
+            ]
+    return left_out
 
 
 class _OneProcessForTheBrowser(LoadFileScheduling):

@@ -104,6 +104,7 @@ async def test_a_service_that_is_down_is_tried_again(
     assert entry.state is ConfigEntryState.LOADED
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     ("status", "body", "content_type", "reason"),
     [

@@ -151,6 +151,7 @@ async def test_a_pin_cannot_be_sent_but_a_no_can(
     ]
 
 
+@pytest.mark.each_row
 @BOTH
 @pytest.mark.parametrize(
     ("entity_policy", "may_answer"),
@@ -193,6 +194,7 @@ async def test_a_user_answers_for_what_they_may_control(
     assert len(turn.answers) == may_answer
 
 
+@pytest.mark.each_row
 @BOTH
 @pytest.mark.parametrize(
     "effects",

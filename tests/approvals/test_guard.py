@@ -345,6 +345,7 @@ async def test_two_steps_of_one_message_are_compared_with_what_was_before_it(
     assert isinstance(await guard.pre_tool_use(TOOL, {"temperature": 24}), Ask)
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     "settings", [HomeRules(ask_after_outside_content=care) for care in OutsideCare]
 )

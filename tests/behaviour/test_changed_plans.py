@@ -190,6 +190,7 @@ async def test_who_moves_an_action_needs_the_right_to_it(
     assert (state(hass, DOOR), len(home.plans)) == ("locked", 0)
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize("change", CANCELS.values(), ids=CANCELS)
 async def test_who_takes_an_action_of_the_household_back_needs_the_right_to_it(
     home: Home, change: Change
@@ -236,6 +237,7 @@ async def test_a_plan_of_ones_own_is_moved_with_the_rights_of_now(
     assert home.plans == (plan,)
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize("surface", MOVES)
 @pytest.mark.parametrize(
     ("verdict", "reason"),

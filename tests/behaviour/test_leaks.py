@@ -78,6 +78,7 @@ PLACES: dict[str, Callable[[Leaks], object]] = {
 }
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize("place", PLACES)
 async def test_digits_are_found(leaks: Leaks, place: str) -> None:
     leaks.assert_nowhere(PIN, "eight five nine")

@@ -154,6 +154,7 @@ def _ids(data: Mapping[str, object]) -> Sequence[str]:
     return [ids] if isinstance(ids, str) else ids if isinstance(ids, list) else []
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     ("first", "following", "action", "ids"),
     [
@@ -338,6 +339,7 @@ async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -
     assert {call.data["service"] for call in calls} == {"turn_off"}
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     ("sentences", "answer"),
     [

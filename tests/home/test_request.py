@@ -138,6 +138,7 @@ async def test_the_longest_phrase_tells_what_is_wanted(
     assert Request(hass, text, None, language).wanted == wanted
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     ("language", "text"),
     [
@@ -177,6 +178,7 @@ def test_words_that_ask_for_a_state_are_a_question(
     assert Request(hass, text, None, language).asks
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     ("language", "text"),
     [

@@ -65,6 +65,7 @@ def test_every_ability_relies_on_something() -> None:
 
 
 @pytest.mark.usefixtures("socket_enabled")
+@pytest.mark.each_row
 @pytest.mark.parametrize("taken", CASES.values(), ids=CASES)
 async def test_one_ability_is_off_and_told_and_the_rest_works(
     home: HomeAssistant,

@@ -215,6 +215,7 @@ async def test_a_state_is_looked_at_when_it_is_due(
     assert home.texts == texts
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     ("condition", "state", "holds"),
     [

@@ -50,6 +50,7 @@ async def wait(_hass: HomeAssistant) -> None:
     """Do nothing: time passes anyway."""
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     ("trigger", "happen"),
     [

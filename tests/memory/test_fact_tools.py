@@ -112,6 +112,7 @@ async def test_nobody_gets_at_the_facts_of_somebody_else(hass: HomeAssistant) ->
     assert texts(hass) == ["Anna has a cat."]
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize("tool", [REMEMBER, FORGET, LIST_MEMORIES])
 @pytest.mark.parametrize(
     ("speaker", "why"),

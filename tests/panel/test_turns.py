@@ -454,6 +454,7 @@ async def test_a_report_names_nobody(
     assert not [one for one in private if one in report]
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     "command",
     ["turns/list", "turns/get", "turns/report", "turns/delete", "turns/subscribe"],

@@ -24,6 +24,7 @@ _CARDS = [block for block in _ALL if str(block.values[0]).startswith("type:")]
 _BLOCKS = [block for block in _ALL if block not in _CARDS]
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize("block", _BLOCKS)
 async def test_home_assistant_takes_it(hass: HomeAssistant, block: str) -> None:
     parsed = parse_yaml(block)

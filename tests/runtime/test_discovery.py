@@ -38,6 +38,7 @@ class App:
         return {"hostname": self.hostname}
 
 
+@pytest.mark.each_row
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize(
     ("server", "name", "models"),

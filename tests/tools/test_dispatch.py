@@ -217,6 +217,7 @@ async def test_a_tool_cannot_change_the_arguments_that_are_recorded(
     assert arguments == {"list": ["a"]}
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     ("failure", "expected"),
     [

@@ -169,6 +169,7 @@ async def test_assist_is_asked_again_when_the_home_an_intent_or_the_device_chang
     )
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     "group", [GROUP_ID_ADMIN, GROUP_ID_USER, GROUP_ID_READ_ONLY, None]
 )

@@ -88,6 +88,7 @@ CHANGES: dict[str, Callable[[HomeAssistant], object]] = {
 }
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 async def test_a_change_of_the_home_is_seen_at_once(
     home: HomeAssistant, change: Callable[[HomeAssistant], object]

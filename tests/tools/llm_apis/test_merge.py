@@ -68,6 +68,7 @@ async def test_music_is_not_content_from_outside_but_whatever_is_only_called_so_
     }
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     ("name", "reads"),
     [

@@ -507,6 +507,7 @@ async def test_a_repaired_call_acts_on_nothing_that_neither_the_call_nor_the_wor
     )
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize("batch", read_batches(), ids=lambda batch: batch.name)
 async def test_a_repaired_call_of_a_recorded_model_acts_on_nothing_else(
     hass: HomeAssistant, batch: Batch

@@ -124,6 +124,7 @@ def user_words(hass: HomeAssistant, conversation_id: str = TALK) -> list[str]:
     return [content.content for content in contents if isinstance(content, UserContent)]
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     "sentence", [PIN, f"yes, {PIN}", f"no, {PIN}!", f"{PIN}?", " ".join(PIN)]
 )

@@ -17,6 +17,7 @@ DOOR = ScriptedCall(
 LOCKED = {"rules": [{"verdict": "deny", "domains": ["lock"]}]}
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize(
     ("calls", "rules", "answer", "spoken"),
     [
