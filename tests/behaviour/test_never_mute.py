@@ -99,7 +99,10 @@ AFTER_A_CALL = (
 )
 
 
-@pytest.mark.parametrize("voice", [StreamingVoice, WholeVoice])
+@pytest.mark.each_row
+@pytest.mark.parametrize(
+    "voice", [StreamingVoice, pytest.param(WholeVoice, marks=pytest.mark.thorough)]
+)
 @pytest.mark.parametrize(
     ("answers", "words"),
     [

@@ -307,6 +307,7 @@ def _expect_failure(run: FinishedDemo, message: str) -> None:
     assert not run.output
 
 
+@pytest.mark.thorough
 async def test_the_page_opens_signed_in_on_this_machine_only_until_ctrl_c(
     tmp_path: Path,
 ) -> None:

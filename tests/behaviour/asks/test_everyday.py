@@ -6,13 +6,14 @@ from homeassistant.core import HomeAssistant
 from custom_components.chatterbox.settings.rules import OutsideCare
 from tests.behaviour.asks.counting import PAGE, count_everyday, per_hundred
 from tests.behaviour.asks.everyday import REQUESTS
+from tests.support.thorough import some
 
 MOST = {OutsideCare.RISKY: 2, OutsideCare.NOTHING: 2, OutsideCare.EVERY_CHANGE: 60}
 """Questions per 100 requests that touch no lock, door or alarm."""
 
 
 @pytest.mark.usefixtures("socket_enabled")
-@pytest.mark.parametrize("care", OutsideCare)
+@pytest.mark.parametrize("care", some(OutsideCare, [OutsideCare.RISKY]))
 async def test_everyday_requests_are_seldom_asked_about(
     hass: HomeAssistant, care: OutsideCare
 ) -> None:

@@ -12,6 +12,8 @@ from tests.behaviour.browser.camera import Camera
 from tests.behaviour.browser.frontend import Assist, Frontend
 from tests.support.demo_process import printed_address, started_demo
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
@@ -64,7 +66,6 @@ async def test_the_demo_opens_ready_to_talk(
     await camera.take_page(page, "page")
 
 
-@pytest.mark.thorough
 async def test_an_answer_that_failed_is_shown_once(page: Page, address: str) -> None:
     await page.goto(address)
     assist = await Assist.seen_on(page)

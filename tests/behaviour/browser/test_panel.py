@@ -102,10 +102,11 @@ async def test_a_plan_is_changed_and_cancelled(
     await expect(plan).to_be_hidden()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "look",
     [
-        pytest.param(Look.DESKTOP_LIGHT, marks=pytest.mark.thorough),
+        Look.DESKTOP_LIGHT,
         Look.SMALL_PHONE_DARK,
     ],
 )

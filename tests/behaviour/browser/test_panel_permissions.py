@@ -11,11 +11,12 @@ from tests.behaviour.browser.frontend import Frontend
 from tests.behaviour.browser.looks import Look
 from tests.behaviour.browser.test_panel import text
 
+pytestmark = pytest.mark.thorough
+
 _PIN = "739105"
 _LOCKS = "Never use anything of type Lock."
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.SMALL_PHONE_DARK])
 async def test_a_device_is_forbidden_and_a_sentence_tells_so(
     frontend: Frontend, camera: Camera
@@ -51,7 +52,6 @@ async def test_a_device_is_forbidden_and_a_sentence_tells_so(
     await camera.take_page(frontend.page, "page-permissions")
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.SMALL_PHONE_DARK])
 async def test_what_is_done_at_once_is_folded_by_room_until_somebody_looks(
     frontend: Frontend,
@@ -77,7 +77,7 @@ async def test_what_is_done_at_once_is_folded_by_room_until_somebody_looks(
 @pytest.mark.parametrize(
     "look",
     [
-        pytest.param(Look.DESKTOP_LIGHT, marks=pytest.mark.thorough),
+        Look.DESKTOP_LIGHT,
         Look.SMALL_PHONE_DARK,
     ],
 )
@@ -165,7 +165,6 @@ async def test_rules_are_made_moved_and_deleted_and_a_pin_is_set(
     await expect(panel.get_by_text(text("permissions.no_pin"))).to_be_visible()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT])
 async def test_a_rule_that_was_made_elsewhere_is_not_lost_by_a_deletion(
     frontend: Frontend, home: HomeAssistantClient
@@ -196,7 +195,6 @@ async def test_a_rule_that_was_made_elsewhere_is_not_lost_by_a_deletion(
     await expect(locks).to_be_visible()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT])
 async def test_a_page_that_was_hidden_for_long_goes_on(
     frontend: Frontend, home: HomeAssistantClient

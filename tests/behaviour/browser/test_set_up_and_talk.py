@@ -65,9 +65,10 @@ async def test_a_home_without_a_model_answers_after_eight_clicks(
     await camera.take_page(frontend.page, "service")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "look",
-    [pytest.param(Look.DESKTOP_LIGHT, marks=pytest.mark.thorough), Look.PHONE_LIGHT],
+    [Look.DESKTOP_LIGHT, Look.PHONE_LIGHT],
 )
 async def test_a_home_with_a_model_that_is_found_answers_after_eight_clicks(
     frontend: Frontend, camera: Camera, tmp_path: Path, port_nearby: int

@@ -14,6 +14,8 @@ from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 
+pytestmark = pytest.mark.thorough
+
 _STEP = "config_subentries.conversation.step"
 _ERRORS = "config_subentries.conversation.error"
 _PIN = "739105"
@@ -22,7 +24,7 @@ _PIN_USES = ("unlock", "open", "disarm")
 
 @pytest.mark.parametrize(
     "look",
-    [Look.DESKTOP_LIGHT, pytest.param(Look.PHONE_DARK, marks=pytest.mark.thorough)],
+    [Look.DESKTOP_LIGHT, Look.PHONE_DARK],
 )
 async def test_rules_are_made_mended_looked_at_and_found_again(
     frontend: Frontend, camera: Camera
@@ -77,7 +79,6 @@ async def test_rules_are_made_mended_looked_at_and_found_again(
     await expect(dialog.get_by_role("textbox", name="PIN")).to_have_value("•" * 8)
 
 
-@pytest.mark.thorough
 async def test_a_pin_of_one_agent_is_asked_for_by_another(
     frontend: Frontend, home: HomeAssistantClient, tmp_path: Path
 ) -> None:

@@ -47,6 +47,20 @@ LONGEST_STEP: Final = 8
 MOST_MEMORY: Final = 50
 """MB more than before the turn."""
 TRIES: Final = 6
+COSTLY: Final = (
+    "begins calls without end",
+    "calls 10,000 tools in many events",
+    "only thinks, in 66,000 characters of `",
+    "says 180 KB of claims to a hook",
+    "sends endless 100",
+    "sends endless 103",
+    "sends endless chunks of a byte",
+    "sends endless extensions",
+    "stops after its head",
+    "stops amid its head",
+    "writes 300 calls",
+)
+"""Beginnings of cases that take seconds and resemble another, which the quick run has."""
 
 
 @cache
@@ -176,7 +190,9 @@ async def take_turn(
             place,
             dialect,
             id=f"{case.does} ({dialect.name})",
-            marks=() if dialect == case.dialects[0] else pytest.mark.thorough,
+            marks=()
+            if dialect == case.dialects[0] and not case.does.startswith(COSTLY)
+            else pytest.mark.thorough,
         )
         for place, case in enumerate(HARMFUL_ANSWERS)
         for dialect in case.dialects
@@ -213,7 +229,13 @@ async def test_a_harmful_answer_harms_nobody(
 @pytest.mark.parametrize(
     "place",
     [
-        pytest.param(place, id=case.does)
+        pytest.param(
+            place,
+            id=case.does,
+            marks=pytest.mark.thorough
+            if case.does.startswith((*COSTLY, "answers whole with 2 MB"))
+            else (),
+        )
         for place, case in enumerate(HARMFUL_ANSWERS)
         if case.in_the_home
     ],

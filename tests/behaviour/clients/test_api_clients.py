@@ -214,6 +214,7 @@ def test_the_documented_commands_answer(home: Address) -> None:
     assert streamed.endswith("data: [DONE]\n\n")
 
 
+@pytest.mark.thorough
 def test_the_documented_examples_print_what_the_page_says(home: Address) -> None:
     openai, agents = (
         run([PYTHON, "-c", each], home) for each in _examples("python", home)

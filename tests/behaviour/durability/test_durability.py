@@ -16,6 +16,7 @@ def _tell(_found: Findings) -> None:
     """Say nothing on the way."""
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(1_200)  # Home Assistant starts four times
 @pytest.mark.usefixtures("socket_enabled")
 async def test_a_killed_home_assistant_keeps_every_turn_that_was_answered(

@@ -27,9 +27,7 @@ from custom_components.chatterbox.settings.options import new_agent_data
 from tests.behaviour.real_model.conftest import Llama
 from tests.support.servers.llama_cpp.process import LlamaServer, LlamaSetup
 
-pytestmark = pytest.mark.thorough
-
-pytestmark = pytest.mark.usefixtures("socket_enabled")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("socket_enabled")]
 
 ACTS = {
     "\n": '<tool_call>\n{"name": "turn_on", "arguments": {"name": "kitchen light"}}\n</tool_call>'

@@ -74,6 +74,7 @@ async def test_everybody_everywhere_at_any_time_begins_alike(
     assert "start_minutes" in prefixes[0]  # of timers
 
 
+@pytest.mark.thorough
 async def test_another_start_of_home_assistant_begins_alike(
     hass: HomeAssistant, serve: Serve, tmp_path: Path
 ) -> None:
