@@ -18,6 +18,7 @@ from custom_components.chatterbox.agent.wire.output_schema import (
 from custom_components.chatterbox.ai_task import data_of, shape_of
 from tests.agent.wire.test_output_schema import filled
 from tests.support.at_once import at_once
+from tests.support.thorough import some_examples
 
 type Field = tuple[dict[str, object], JsonValue]
 """A selector, and data that it takes."""
@@ -100,7 +101,7 @@ def structures(draw: st.DrawFn) -> tuple[vol.Schema, JsonObject]:
     return vol.Schema(fields, extra=vol.PREVENT_EXTRA), data
 
 
-@settings(max_examples=150)
+@settings(max_examples=some_examples(150))
 @given(structures())
 def test_data_that_fits_comes_back_as_it_was(
     structured: tuple[vol.Schema, JsonObject],
@@ -115,7 +116,7 @@ def test_data_that_fits_comes_back_as_it_was(
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=some_examples(150))
 @given(structures())
 def test_what_a_strict_service_lets_through_is_read_as_meant(
     structured: tuple[vol.Schema, JsonObject],
@@ -134,7 +135,7 @@ def test_what_a_strict_service_lets_through_is_read_as_meant(
     assert fit(data, loosely) == data
 
 
-@settings(max_examples=100)
+@settings(max_examples=some_examples(100))
 @given(
     structures(),
     st.text(max_size=40) | st.dictionaries(_NAMES, _WORDS, max_size=3).map(json.dumps),

@@ -28,6 +28,7 @@ from custom_components.chatterbox.approvals.pin_tries import (
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.support.config_entries import offline_entry, server_entry, set_up
+from tests.support.thorough import some_examples
 from tests.support.watched_pin import WatchedPin, watched
 
 RIGHT, WRONG = "83619", "83618"
@@ -119,7 +120,10 @@ SECONDS = st.floats(0, 700).map(lambda seconds: round(seconds, 3))
 LIFE = st.lists(st.one_of(MANY_TRIES, SECONDS, st.just("right")), max_size=8)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=some_examples(60),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(lives=st.lists(LIFE, min_size=1, max_size=3))
 async def test_no_way_to_try_compares_more_than_five_wrong_pins_in_ten_minutes(
     freezer: FrozenDateTimeFactory, lives: list[list[int | float | str]]

@@ -25,6 +25,7 @@ from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import offer_of
 from tests.support.offline_talk import Talk
 from tests.support.one_home import in_one_home
+from tests.support.thorough import some_examples
 
 NAMES: Final = {
     "light.office": "Bürodecke 3",
@@ -104,7 +105,8 @@ def written[T](
 LAMP: Final = written(st.sampled_from(sorted(NAMES)), NAMES.__getitem__)
 ITEM: Final = written(st.sampled_from(ITEMS), str)
 each = settings(
-    max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=some_examples(120),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

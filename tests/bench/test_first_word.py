@@ -88,6 +88,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Recorded]:
     return {step.name: one for step, one in zip(STEPS, turns, strict=True)}
 
 
+@pytest.mark.thorough
 def test_a_first_turn_is_warmed_up_and_sends_home_tools_and_words(
     recorded: dict[str, Recorded],
 ) -> None:
@@ -100,6 +101,7 @@ def test_a_first_turn_is_warmed_up_and_sends_home_tools_and_words(
     assert request.tools
 
 
+@pytest.mark.thorough
 def test_a_question_about_states_is_a_call_and_an_answer(
     recorded: dict[str, Recorded],
 ) -> None:
@@ -110,6 +112,7 @@ def test_a_question_about_states_is_a_call_and_an_answer(
     assert "Ceiling Light" in str(answer.messages[-1].content)
 
 
+@pytest.mark.thorough
 def test_rooms_have_conversations_of_their_own(recorded: dict[str, Recorded]) -> None:
     (back,), (new,) = (
         recorded[name].requests
@@ -130,6 +133,7 @@ def test_rooms_have_conversations_of_their_own(recorded: dict[str, Recorded]) ->
     assert [message.role for message in new.messages] == ["system", "user"]
 
 
+@pytest.mark.thorough
 def test_a_device_is_renamed_between_two_turns(recorded: dict[str, Recorded]) -> None:
     (before,), (after,) = (
         recorded[name].requests

@@ -228,6 +228,7 @@ def test_words_are_sent_in_as_many_fragments_as_are_planned(spoken: Format) -> N
     )
 
 
+@pytest.mark.thorough
 def test_the_prompt_that_is_sent_before_the_words_is_measured_in_a_real_home() -> None:
     """Core's agents need packages that the tests do not have."""
     command = (

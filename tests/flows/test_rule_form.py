@@ -32,6 +32,7 @@ from custom_components.chatterbox.settings.rules import (
     with_pin_uses,
 )
 from tests.repository.test_translations import placeholders, texts_of
+from tests.support.thorough import some_examples
 
 _ERRORS: Final = "config_subentries.conversation.error"
 _VERDICTS: Final[Mapping[str, str]] = {
@@ -124,7 +125,7 @@ _STRANGE_ROWS = st.one_of(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=some_examples(400))
 @given(st.one_of(st.lists(st.one_of(_ROWS, _STRANGE_ROWS), max_size=3), _JUNK))
 @example([{"verdict": "Never", "domains": ["cover"]}])
 @example([{"verdict": "Never", "after": "22:00", "before": "22:00:00"}])

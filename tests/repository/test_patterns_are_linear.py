@@ -407,7 +407,7 @@ SAID = (
 def test_a_reader_takes_time_in_proportion(
     reader: str, pytestconfig: pytest.Config
 ) -> None:
-    units = (*UNITS, *SAID)
+    units: Sequence[str] = (*UNITS, *SAID)
     if not pytestconfig.getoption("thorough"):  # each reader begins elsewhere
         units = units[len(reader) % SHARE :: SHARE]
     for unit in units:

@@ -33,6 +33,7 @@ from tests.support.scripted_endpoint import (
     forever,
     serve,
 )
+from tests.support.thorough import some_examples
 
 URL = f"{BASE}/responses"
 MIME = "application/json"
@@ -249,7 +250,10 @@ async def connected(hass: HomeAssistant, client: HttpClient) -> HttpClient:
     return client
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=some_examples(100),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     body=st.binary(max_size=60)
     | st.text(max_size=40).map(str.encode)

@@ -3,6 +3,7 @@
 from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.runtime.rule_labels import Labels
+from tests.support.thorough import some_examples
 
 _TEXTS = st.sampled_from(
     [
@@ -21,7 +22,7 @@ _TEXTS = st.sampled_from(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=some_examples(300))
 @given(st.dictionaries(_TEXTS.filter(bool), _TEXTS, max_size=6))
 def test_every_word_means_one_id_and_no_word_is_the_id_of_another(
     names: dict[str, str],

@@ -45,6 +45,7 @@ from tests.support.servers.in_process import serving, serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.service_dialogs import TALKING, is_open, problems_in
 from tests.support.talk import say, speech
+from tests.support.thorough import some_examples
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -466,7 +467,7 @@ NUMBER = st.one_of(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=some_examples(150))
 @given(st.dictionaries(st.sampled_from(list(NUMBERS)), NUMBER))
 def test_numbers_are_stored_as_they_are_or_named_as_a_problem(
     values: dict[str, float],

@@ -40,6 +40,7 @@ from tests.support.doubles import (
     say,
     tool,
 )
+from tests.support.thorough import some_examples
 
 REPOSITORY = Path(__file__).parents[3]
 TURN = Turn("Light!", tools=(tool("light_on"), tool("look", read_only=True)))
@@ -264,7 +265,7 @@ def test_what_is_not_dropped_is_passed_on_however_it_is_cut(
         assert found or sentence == text
 
 
-@settings(max_examples=25)
+@settings(max_examples=some_examples(25))
 @given(st.text(max_size=40), UNITS)
 def test_every_loop_is_found(prefix: str, unit: str) -> None:
     words, found, parsed = heard([prefix, *repeat(unit, 30_000)])

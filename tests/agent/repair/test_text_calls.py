@@ -52,6 +52,7 @@ from tests.agent.repair.written_examples import (
 from tests.agent.turns import collect, results, spoken
 from tests.support.doubles import ScriptedDispatcher, tool
 from tests.support.servers.raw_http import RawReply, event_stream, raw_http_server
+from tests.support.thorough import some_examples
 
 EXAMPLES = (*REASONING, *CALLS)
 KITCHEN_ON = '{"name": "HassTurnOn", "arguments": {"name": "Kitchen Light"}}'
@@ -92,7 +93,7 @@ FRAGMENTS = sorted(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=some_examples(300))
 @given(st.data())
 def test_however_formats_are_mixed_the_cut_makes_no_difference(
     data: st.DataObject,

@@ -49,6 +49,7 @@ from tests.behaviour.confirmation.labelled import NAMES
 from tests.repository.test_translations import LANGUAGES
 from tests.support.one_home import in_one_home
 from tests.support.talk import move_into_the_demo_home
+from tests.support.thorough import SOME_LANGUAGES, some_examples
 
 FRONT = EntityAction("lock.front_door", "lock.unlock")
 GARAGE = EntityAction("cover.garage_door", "cover.open_cover")
@@ -802,8 +803,13 @@ def test_every_language_has_a_yes_and_a_no() -> None:
     assert sorted(YES_AND_NO) == LANGUAGES
 
 
-async def test_who_repeats_a_question_behind_a_yes_agrees(home: HomeAssistant) -> None:
+async def test_who_repeats_a_question_behind_a_yes_agrees(
+    home: HomeAssistant, pytestconfig: pytest.Config
+) -> None:
+    is_thorough = pytestconfig.getoption("thorough")
     for language, (yes, no) in YES_AND_NO.items():
+        if not is_thorough and language not in SOME_LANGUAGES:
+            continue
         home.states.async_set(
             "lock.front_door",
             "locked",
@@ -843,7 +849,7 @@ async def test_a_question_is_well_formed_for_any_names(home: HomeAssistant) -> N
         st.sampled_from(sorted(KINDS)),
         st.sampled_from(LANGUAGES),
     )
-    @settings(max_examples=150)
+    @settings(max_examples=some_examples(150))
     def hold(one: str, other: str, kind: str, language: str) -> None:
         for entity_id, name in (
             ("lock.front_door", one),

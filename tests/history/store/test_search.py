@@ -25,6 +25,7 @@ from custom_components.chatterbox.history.store.query import (
 from custom_components.chatterbox.history.store.records import StoredTurn
 from custom_components.chatterbox.history.store.search import MOST_WORDS, search_phrases
 from tests.support.one_home import in_one_home
+from tests.support.thorough import some_examples
 
 from .records import MORNING, spoken, turn
 from .stores import ON_BOTH, Stores
@@ -373,7 +374,10 @@ _ODD = (
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=some_examples(25),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(talks=st.lists(st.tuples(_ODD, _ODD), min_size=1, max_size=3), words=_ODD)
 async def test_any_text_is_found_by_any_of_its_words(
     url: str, talks: list[tuple[str, str]], words: str

@@ -19,6 +19,7 @@ from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.turns.input import async_read_answer
 from tests.support.one_home import in_one_home
 from tests.support.talk import AGENT
+from tests.support.thorough import some_examples
 from tests.support.waiting_questions import NAMED, scope, unlocking
 from tests.support.watched_pin import watched
 
@@ -215,7 +216,10 @@ PARTS = (
 WORDS = st.lists(st.sampled_from(PARTS), max_size=7).map(" ".join)
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=some_examples(200),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     text=st.one_of(WORDS, st.text(max_size=40)),
     needs_pin=st.booleans(),

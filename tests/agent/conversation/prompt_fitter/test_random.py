@@ -34,6 +34,7 @@ from tests.agent.conversation.transcripts import (
     transcripts,
 )
 from tests.agent.turns import assert_valid
+from tests.support.thorough import some_examples
 
 TOOL = ToolDefinition("look", "Looks at something. " * 20, {"type": "object"})
 INSTRUCTIONS = "You live in a house. " * 30
@@ -79,7 +80,7 @@ async def answers(
     return True
 
 
-@settings(max_examples=60)
+@settings(max_examples=some_examples(60))
 @given(
     transcripts(),
     st.builds(
@@ -131,7 +132,7 @@ def turns(lengths: list[int]) -> list[Transcript]:
     return requests
 
 
-@settings(max_examples=10)
+@settings(max_examples=some_examples(10))
 @given(
     st.lists(st.integers(60, 120), min_size=100, max_size=130),
     st.sampled_from([16_384, 32_768, 200_000]),

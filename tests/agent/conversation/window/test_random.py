@@ -25,6 +25,7 @@ from tests.agent.conversation.transcripts import (
     tokens_of,
     transcripts,
 )
+from tests.support.thorough import some_examples
 
 BUDGETS = st.integers(-10, 3_000)
 ESTIMATES = st.sampled_from([TokenEstimate(), TokenEstimate(0.5), TokenEstimate(1.7)])
@@ -100,7 +101,7 @@ def test_a_growing_conversation_seldom_begins_otherwise(
     ) + 2 * len(big)
 
 
-@settings(max_examples=30)
+@settings(max_examples=some_examples(30))
 @given(
     st.lists(st.integers(1, 60), min_size=20, max_size=60),
     st.integers(120, 1_000),

@@ -27,6 +27,7 @@ from tests.support.doubles import (
     say,
     tool,
 )
+from tests.support.thorough import some_examples
 
 type Opinion = Deny | Ask | Rewrite[JsonObject] | None
 type Opinions = dict[str, tuple[Opinion, Opinion]]
@@ -206,7 +207,7 @@ def by_id(pending: PendingApproval, decisions: Decisions) -> Decisions:
     }
 
 
-@settings(max_examples=200)
+@settings(max_examples=some_examples(200))
 @given(HOOKS, ANSWERS)
 async def test_a_yes_runs_what_it_was_given_to(
     opinions: list[Opinions], answers: list[tuple[list[Opinions], Decisions]]

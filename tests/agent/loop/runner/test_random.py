@@ -49,6 +49,7 @@ from tests.support.doubles import (
     ScriptedProvider,
     tool,
 )
+from tests.support.thorough import some_examples
 
 NUMBER: JsonObject = {
     "type": "object",
@@ -334,7 +335,7 @@ class Conversation:
         assert all(call.arguments in {"{}", '{"n":1}'} for call in ran)
 
 
-@settings(max_examples=150)
+@settings(max_examples=some_examples(150))
 @given(st.lists(scripts(), min_size=1, max_size=4))
 async def test_conversations_keep_what_is_promised(turns: list[Script]) -> None:
     conversation = Conversation()

@@ -26,6 +26,7 @@ from custom_components.chatterbox.agent.providers.profiles import (
     ModelOptions,
 )
 from tests.support.servers.raw_http import RawHTTPServer, raw_http_server
+from tests.support.thorough import some_examples
 
 from .conversation import (
     FOREIGN,
@@ -244,7 +245,7 @@ def transcripts(draw: st.DrawFn) -> Transcript:
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 @given(earlier=transcripts(), later=transcripts(), directive=TEXT)
-@settings(max_examples=30)
+@settings(max_examples=some_examples(30))
 def test_a_longer_conversation_begins_as_the_shorter_one(
     dialect: Dialect, earlier: Transcript, later: Transcript, directive: str
 ) -> None:

@@ -29,6 +29,7 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
     Permit,
 )
 from tests.agent.providers.manual_clock import ManualClock
+from tests.support.thorough import some_examples
 
 CLOSED, OPEN, HALF_OPEN = BreakerState
 POLICY = BreakerPolicy(failures=3, cool_down=10, growth=2, longest_cool_down=35)
@@ -354,5 +355,6 @@ class Traffic(RuleBasedStateMachine):
 
 def test_random_traffic_keeps_the_rules() -> None:
     run_state_machine_as_test(
-        Traffic, settings=settings(max_examples=100, stateful_step_count=30)
+        Traffic,
+        settings=settings(max_examples=some_examples(100), stateful_step_count=30),
     )

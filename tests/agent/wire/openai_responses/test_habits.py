@@ -15,6 +15,7 @@ from custom_components.chatterbox.agent.wire.openai_responses import (
     ResponsesReplyReader,
 )
 from tests.agent.wire.encoding import sse
+from tests.support.thorough import some_examples
 
 type Part = str | ToolCall
 
@@ -149,7 +150,7 @@ def read(events: Iterator[JsonObject]) -> list[ProviderEvent]:
 
 
 @given(answer=answers(), habits=HABITS)
-@settings(max_examples=300)
+@settings(max_examples=some_examples(300))
 def test_one_answer_is_one_answer(answer: list[Part], habits: Habits) -> None:
     texts = [part for part in answer if isinstance(part, str)]
     calls = [part for part in answer if isinstance(part, ToolCall)]

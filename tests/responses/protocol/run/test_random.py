@@ -57,6 +57,7 @@ from tests.support.doubles import (
     ScriptedProvider,
     tool,
 )
+from tests.support.thorough import some_examples
 
 YES = Answer(approved=True)
 TOOLS = (
@@ -286,7 +287,7 @@ class Chain:
             assert stream.resource["status"] not in {"failed", "cancelled"}
 
 
-@settings(max_examples=75)
+@settings(max_examples=some_examples(75))
 @given(st.data())
 async def test_every_stream_is_valid_wherever_it_ends(data: st.DataObject) -> None:
     """Invariants 6, 7, 8, 10, 11, 12, 13, 15, 20, 30, 45, 48, 50, 57, 59, 63."""

@@ -13,9 +13,10 @@ from tests.responses.protocol.backend_double import ANNA, KITCHEN, BackendDouble
 from tests.responses.protocol.schema_values import bodies, changed, values_of
 from tests.responses.protocol.valid_stream import check_resource, check_stream
 from tests.support.doubles import ScriptedProvider, say
+from tests.support.thorough import some_examples
 
 _SLOW_TO_MAKE = settings(
-    max_examples=100,
+    max_examples=some_examples(100),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 

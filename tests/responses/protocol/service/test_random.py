@@ -41,6 +41,7 @@ from tests.responses.protocol.service_talk import (
 )
 from tests.responses.protocol.valid_stream import check_resource, check_stream
 from tests.support.doubles import Line, ScriptedProvider, asks_for, tool
+from tests.support.thorough import some_examples
 
 CALLS = st.builds(
     lambda call_id, name: ToolCallReady(ToolCall(call_id, name, "{}")),
@@ -222,7 +223,7 @@ class Clients:
             assert not previous.can_be_gone_on_from or previous.caller != step.caller
 
 
-@settings(max_examples=30)
+@settings(max_examples=some_examples(30))
 @given(
     st.lists(STEPS, min_size=1, max_size=10),
     st.lists(INFERENCES, min_size=1, max_size=12),
