@@ -46,6 +46,7 @@ from ..home.entities import Home, async_get_home
 from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
+from ..nlu.messages import SpokenMessage, spoken_message
 from ..nlu.past import PastQuestion, past_lexicon, past_question
 from ..nlu.questions import MOST_TOLD
 from ..nlu.reading import Reading, read, telling_text
@@ -337,6 +338,17 @@ async def async_past_question(
         if words
         else None
     )
+
+
+async def async_spoken_message(
+    hass: HomeAssistant, sentence: str, language: str
+) -> SpokenMessage | None:
+    """Return the message that a sentence wants to be spoken at home; None for any other sentence."""
+    words = await _async_lexicon(hass, language)
+    if words is None:
+        return None
+    names = await _async_vocabulary(hass, base_language(language), words)
+    return spoken_message(sentence, language, words, names)
 
 
 async def _async_loaded(hass: HomeAssistant, language: str) -> str:

@@ -16,6 +16,7 @@ from ..tools.own.registry import own_tools
 from ..turns.input import Opener, TurnInput, openers
 from ..turns.run import turn_takers
 from .acting import PlanRunner
+from .broadcast import BROADCAST, async_recognize_broadcast
 from .plan_actions import async_register_plan_actions
 from .plans import waiting_news
 from .schedule import async_get_schedule
@@ -25,8 +26,10 @@ from .tool import LATER, due_order
 
 
 def async_setup_later(hass: HomeAssistant) -> None:
-    """Offer the tool, and follow the plans once Home Assistant has started."""
-    own_tools(hass).append(LATER)
+    """Offer the tools, and follow the plans once Home Assistant has started."""
+    own_tools(hass).extend((LATER, BROADCAST))
+    # The words of a message may name a time: "dinner is ready in ten minutes".
+    recognizers(hass)[BROADCAST.definition.name] = async_recognize_broadcast
     recognizers(hass)[LATER.definition.name] = async_recognize_plan
     schedule = async_get_schedule(hass)
     turn_takers(hass).append(

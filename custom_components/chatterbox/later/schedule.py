@@ -9,6 +9,7 @@ from collections.abc import (
     AsyncGenerator,
     Awaitable,
     Callable,
+    Iterable,
     Sequence,
     Set as AbstractSet,
 )
@@ -643,6 +644,16 @@ class Schedule:
             after = max(moment.due, dt_util.utcnow())
             moment = await async_resolve(self._hass, plan.words, plan.language, after)
         return replace(plan, due=moment.due, is_begun=False) if moment else None
+
+    async def async_tell_all(self, news: Iterable[News]) -> None:
+        """Deliver words that are about no plan. They wait where nobody hears them."""
+        await self.plans.async_load()
+        told = [*news]
+        await self.plans.async_change(
+            lambda stored: stored.with_news(*told), even_unstored=True
+        )
+        for one in told:
+            self._deliver(one)
 
     @callback
     def _deliver(self, news: News, _now: datetime | None = None) -> None:

@@ -34,6 +34,7 @@ from ..agent.messages import JsonValue
 from ..approvals.notifications import OUTCOME_DATA, async_send, can_announce, phones_of
 from ..const import LOGGER
 from ..home.entity_matches import entity_name
+from ..internals.assist_pipeline import assistants
 from ..speech.sentences import async_get_sentences
 from ..speech.text import speakable
 from ..speech.text.times import spoken_time
@@ -41,11 +42,13 @@ from .plans import TIMER_WORDS, Condition, FuturePlan, News, PlanKind
 
 ANNOUNCEMENT_TIMEOUT: Final = 120.0
 """Seconds to wait for a satellite that is busy, and for it to speak."""
+_PLAYING_TIMEOUT: Final = 10.0
+"""Seconds in which a speaker has to begin."""
 _BUSY: Final = "SatelliteBusyError"
 """Source: homeassistant.components.assist_satellite.errors. Importing it would load the dependencies of satellites."""
 PERSON: Final = "person"
 """The domain of persons. Source: homeassistant.components.person."""
-_IDLE: Final = "idle"
+IDLE: Final = "idle"
 """Source: `AssistSatelliteState.IDLE` (homeassistant.components.assist_satellite.entity)."""
 
 
@@ -208,7 +211,7 @@ async def async_announce(hass: HomeAssistant, news: News) -> bool:
         async with asyncio.timeout(ANNOUNCEMENT_TIMEOUT):
             while (now := hass.states.get(satellite)) is not None:
                 changed.clear()
-                if now.state == _IDLE and await _async_has_announced(hass, data):
+                if now.state == IDLE and await _async_has_announced(hass, data):
                     return True
                 await changed.wait()
     except Exception as error:  # noqa: BLE001  # any integration may raise anything
@@ -230,6 +233,40 @@ async def _async_has_announced(hass: HomeAssistant, data: Mapping[str, object]) 
     except HomeAssistantError as error:
         if type(error).__name__ != _BUSY:
             raise
+        return False
+    return True
+
+
+def speech_engine(hass: HomeAssistant) -> Mapping[str, str]:
+    """Return the entity and the language of the voice of the preferred assistant; none if there is none."""
+    if (store := assistants(hass)) is None:
+        return {}
+    preferred = store.data.get(store.async_get_preferred_item())
+    engine = preferred.tts_engine if preferred else None
+    if preferred is None or engine is None or not engine.startswith(f"{Platform.TTS}."):
+        return {}
+    language = preferred.tts_language
+    return {ATTR_ENTITY_ID: engine, **({"language": language} if language else {})}
+
+
+async def async_play(
+    hass: HomeAssistant, speaker_id: str, text: str, language: str
+) -> bool:
+    """Have a speaker say a text, over what it plays, and return whether it began to."""
+    data = {
+        **speech_engine(hass),
+        "media_player_entity_id": speaker_id,
+        ATTR_MESSAGE: speakable(text, language),
+    }
+    try:
+        async with asyncio.timeout(_PLAYING_TIMEOUT):
+            await hass.services.async_call(
+                Platform.TTS, "speak", data, blocking=True, context=Context()
+            )
+    except Exception as error:  # noqa: BLE001  # any integration may raise anything
+        LOGGER.warning(
+            "Could not speak at %s: %s", speaker_id, str(error) or type(error).__name__
+        )
         return False
     return True
 

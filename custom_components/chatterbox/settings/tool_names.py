@@ -14,6 +14,8 @@ SENTENCE_TOOL: Final = "conversation__process_sentence"
 """The tool by which Home Assistant understands a sentence; see `offline/provider.py`."""
 LATER_TOOL: Final = "chatterbox__later"
 """The tool that plans what happens later; see `later/tool.py`."""
+BROADCAST_TOOL: Final = "assist_satellite__HassBroadcast"
+"""The tool that speaks a message, and replaces Home Assistant's own of this name; see `later/broadcast.py`."""
 MAX_NAME_LENGTH: Final = 64
 """The longest name that every provider accepts."""
 HASH_LENGTH: Final = 6

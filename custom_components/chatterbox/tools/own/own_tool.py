@@ -123,6 +123,7 @@ class SharedWith(NamedTuple):
 class Offered(NamedTuple):
     """An agent that is offered tools."""
 
+    hass: HomeAssistant
     settings: AgentSettings
     home_is_large: bool
     """Whether its prompt only sums up the home; see `TurnTools`."""

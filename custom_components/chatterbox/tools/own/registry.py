@@ -54,7 +54,7 @@ def offered_to(
     """Return those of our tools that an agent has for itself. `home_is_large` is explained at `TurnTools`."""
     own, agent = (
         [tool for tool in own_tools(hass) if tool.shared is None],
-        Offered(settings, home_is_large),
+        Offered(hass, settings, home_is_large),
     )
     return tuple([tool for tool in own if tool.needs is None or tool.needs(agent)])
 

@@ -1,0 +1,443 @@
+"""The tool that speaks a message at home: in rooms, to people, or everywhere. It replaces Home Assistant's own.
+
+A message reaches satellites and phones as the news of plans do: busy satellites are
+waited for, the night is kept, and what nobody heard is told when they speak next. In a
+room without a satellite, a speaker says it.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Final, NamedTuple
+
+from homeassistant.components.conversation import (
+    DOMAIN as CONVERSATION,
+    ConversationInput,
+)
+from homeassistant.components.homeassistant import async_should_expose
+from homeassistant.components.media_player import (
+    DOMAIN as MEDIA_PLAYER,
+    MediaPlayerDeviceClass,
+    MediaPlayerEntityFeature,
+)
+from homeassistant.const import (
+    ATTR_DEVICE_CLASS,
+    ATTR_ID,
+    ATTR_SUPPORTED_FEATURES,
+    STATE_HOME,
+    STATE_PLAYING,
+    STATE_UNAVAILABLE,
+    STATE_UNKNOWN,
+    Platform,
+)
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers import (
+    area_registry as ar,
+    entity_registry as er,
+    floor_registry as fr,
+    intent,
+)
+from homeassistant.util import dt as dt_util
+
+from ..agent.messages import (
+    ToolAnnotations,
+    ToolCall,
+    ToolDefinition,
+    Transcript,
+    canonical_json,
+)
+from ..agent.text import compared
+from ..approvals.notifications import can_announce, phones_of
+from ..const import REDACTED_PIN
+from ..effects.effect import NOTHING, Effects, EntityAction, Touches
+from ..effects.reading import async_spoken_message
+from ..effects.recognition import RecognizedRequest
+from ..home.entity_matches import areas_of_entities, entity_name
+from ..internals.conversation import async_recognized, built_in_agent, slots_of
+from ..people.speakers import async_speaker_area
+from ..settings.rules import async_get_home_rules
+from ..settings.tool_names import BROADCAST_TOOL
+from ..speech.sentences import async_get_sentences
+from ..tools.own.own_tool import (
+    Offered,
+    OwnCall,
+    OwnTool,
+    ToolAnswer,
+    error_answer,
+    parameters,
+)
+from ..tools.own.registry import can_act
+from .plans import LONGEST_TEXT, Asker, News
+from .schedule import async_get_schedule
+from .telling import IDLE, PERSON, async_play, speech_engine
+
+_MESSAGE: Final = "message"
+_TO: Final = "to"
+_URGENT: Final = "urgent"
+_SATELLITE: Final = Platform.ASSIST_SATELLITE
+_PHONES: Final = "voip"
+"""The integration of telephones. Source: `EXCLUDED_DOMAINS` (homeassistant.components.assist_satellite.intent)."""
+_ANNOUNCE: Final = f"{_SATELLITE}.announce"
+_PLAY: Final = f"{MEDIA_PLAYER}.play_media"
+_ALL: Final = frozenset({"all", "everyone", "everybody", "everywhere", "home", "house"})
+_GONE: Final = frozenset({STATE_UNAVAILABLE, STATE_UNKNOWN})
+_MODEL: Final = parameters(
+    {
+        _MESSAGE: ("string", ""),
+        _TO: ("string", "Rooms, floors or people, by commas; else all"),
+        _URGENT: ("boolean", "At night, too"),
+    },
+    _MESSAGE,
+)
+
+
+class _Unheard(Exception):
+    """A message reaches nobody. The text tells why, in the language of the speaker."""
+
+
+class _Listener(NamedTuple):
+    """A place or a person that is to hear a message."""
+
+    name: str
+    entity_id: str
+    """The satellite or the speaker; empty for a person whose phone is told."""
+    asker: Asker
+    """Where the message is delivered, in the words of the delivery of plans."""
+
+    @property
+    def is_speaker(self) -> bool:
+        """Return whether a speaker plays it."""
+        return self.entity_id.startswith(f"{MEDIA_PLAYER}.")
+
+
+class _Named(NamedTuple):
+    """The rooms and people that a message is for; none for all."""
+
+    area_ids: frozenset[str] = frozenset()
+    people: tuple[State, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The places of a home in which a message can be heard."""
+
+    hass: HomeAssistant
+    areas: Mapping[str, str | None]
+    """Of all entities."""
+
+    def satellites(self) -> Iterator[State]:
+        """Yield the satellites that announce, but for phones."""
+        registry = er.async_get(self.hass)
+        for state in self.hass.states.async_all(_SATELLITE):
+            entry = registry.async_get(state.entity_id)
+            is_phone = entry is not None and entry.platform == _PHONES
+            if can_announce(self.hass, state.entity_id) and not is_phone:
+                yield state
+
+    def speakers(self, taken: AbstractSet[str | None]) -> Iterator[State]:
+        """Yield a speaker of each room without a satellite, where it can say something beside its music."""
+        taken = {None, *taken}
+        for state in self.hass.states.async_all(MEDIA_PLAYER):
+            area_id = self.areas.get(state.entity_id)
+            if area_id not in taken and self._can_speak(state):
+                taken = {*taken, area_id}
+                yield state
+
+    def _can_speak(self, state: State) -> bool:
+        features = state.attributes.get(ATTR_SUPPORTED_FEATURES, 0)
+        if state.attributes.get(ATTR_DEVICE_CLASS) != MediaPlayerDeviceClass.SPEAKER:
+            return False
+        if not features & MediaPlayerEntityFeature.PLAY_MEDIA:
+            return False
+        is_mixing = features & MediaPlayerEntityFeature.MEDIA_ANNOUNCE
+        if state.state in _GONE or (state.state == STATE_PLAYING and not is_mixing):
+            return False
+        return async_should_expose(self.hass, CONVERSATION, state.entity_id)
+
+    def listener(self, state: State, asker: Asker) -> _Listener:
+        """Return a satellite or a speaker as a listener, called like its room."""
+        area_id = self.areas.get(state.entity_id)
+        area = ar.async_get(self.hass).async_get_area(area_id) if area_id else None
+        name = area.name if area else entity_name(self.hass, state.entity_id)
+        return _Listener(name, state.entity_id, asker)
+
+
+def _listeners(call: OwnCall) -> Sequence[_Listener]:
+    """Return those that a call is for. Raises `_Unheard` for names that nothing has."""
+    hass = call.hass
+    places = _Places(hass, areas_of_entities(hass))
+    named = _named(hass, str(call.arguments.get(_TO) or ""))
+    registry = er.async_get(hass)
+    found, taken = dict[str, _Listener](), set[str | None]()
+    for state in places.satellites():
+        entry, area_id = (
+            registry.async_get(state.entity_id),
+            places.areas.get(state.entity_id),
+        )
+        device_id = entry.device_id if entry else None
+        taken.add(area_id)
+        is_here = state.entity_id == call.satellite_id or (
+            device_id is not None and device_id == call.llm_context.device_id
+        )
+        if area_id in named.area_ids or not (is_here or any(named)):
+            asker = Asker(device_id=device_id, satellite_id=state.entity_id)
+            found[state.entity_id] = places.listener(state, asker)
+    for state in places.speakers(taken) if speech_engine(hass) else ():
+        if places.areas.get(state.entity_id) in named.area_ids or not any(named):
+            found[state.entity_id] = places.listener(state, Asker())
+    for person in named.people:
+        for one in _of_person(hass, person):
+            found[one.entity_id or person.entity_id] = one
+    return [*found.values()]
+
+
+def _of_person(hass: HomeAssistant, person: State) -> Iterator[_Listener]:
+    """Yield the satellites of a person that is at home, or else the person, whose phone is told."""
+    devices = {
+        device_id
+        for device_id, entity_id in async_get_home_rules(
+            hass
+        ).current.people_at_satellites.items()
+        if entity_id == person.entity_id
+    }
+    asker = Asker(
+        user_id=person.attributes.get("user_id"),
+        person_id=person.attributes.get(ATTR_ID),
+        name=person.name,
+    )
+    own = [
+        entry
+        for entry in er.async_get(hass).entities.values()
+        if entry.domain == _SATELLITE and entry.device_id in devices
+    ]
+    near = [
+        replace(asker, device_id=entry.device_id, satellite_id=entry.entity_id)
+        for entry in own
+        if can_announce(hass, entry.entity_id)
+    ]
+    for one in near if person.state == STATE_HOME else ():
+        yield _Listener(person.name, str(one.satellite_id), one)
+    if person.state != STATE_HOME or not near:
+        yield _Listener(person.name, "", asker)
+
+
+def _named(hass: HomeAssistant, to: str) -> _Named:
+    """Return the rooms and people with some names, divided by commas. Raises `_Unheard` with one that nothing has."""
+    areas, floors, people = set[str](), fr.async_get(hass), list[State]()
+    for name in filter(None, map(str.strip, to.split(","))):
+        if compared(name) in _ALL:
+            return _Named()
+        rooms = {area.id for area in intent.find_areas(name, ar.async_get(hass))}
+        for floor in intent.find_floors(name, floors):
+            rooms |= {
+                area.id
+                for area in ar.async_get(hass).async_list_areas()
+                if area.floor_id == floor.floor_id
+            }
+        persons = [
+            state
+            for state in hass.states.async_all(PERSON)
+            if compared(name) in map(compared, _names_of(hass, state))
+        ]
+        if not (rooms or persons):
+            raise _Unheard(name)
+        areas |= rooms
+        people += persons
+    return _Named(frozenset(areas), tuple(people))
+
+
+def _names_of(hass: HomeAssistant, state: State) -> Sequence[str]:
+    entry = er.async_get(hass).async_get(state.entity_id)
+    if entry is None:
+        return [state.name]
+    return intent.async_get_entity_aliases(hass, entry, state=state)
+
+
+async def _async_effects(call: OwnCall) -> Effects:
+    """Return the announcements that a call makes, as far as they are those of entities."""
+    try:
+        listeners = _listeners(call)
+    except _Unheard:
+        return NOTHING
+    actions = [
+        EntityAction(one.entity_id, _PLAY if one.is_speaker else _ANNOUNCE)
+        for one in listeners
+        if one.entity_id
+    ]
+    return Touches(actions=frozenset(actions), beside_entities=True)
+
+
+async def _async_run(call: OwnCall) -> ToolAnswer:
+    """Deliver a message, and tell where it is heard."""
+    sentences = await call.async_sentences()
+    message = " ".join(str(call.arguments.get(_MESSAGE) or "").split())
+    if not message or len(message) > LONGEST_TEXT or REDACTED_PIN in message:
+        return error_answer(
+            f"Not said: a message has up to {LONGEST_TEXT} characters, and no PIN."
+        )
+    try:
+        listeners = _listeners(call)
+    except _Unheard as error:
+        why = sentences["spoken_unknown_thing"].format(name=error)
+        return replace(error_answer(why), speech=why)
+    is_urgent = bool(call.arguments.get(_URGENT))
+    delivery = _Delivery(call.hass, message, call.language, is_urgent)
+    groups = await delivery.async_deliver(listeners)
+    spoken_texts = [
+        sentences[key].format(
+            targets=_joined(sentences, names), time=delivery.night_ends
+        )
+        for key, names in groups.items()
+    ]
+    is_heard = bool(groups.keys() - {_UNREACHED})
+    if not is_heard:
+        why = " ".join(spoken_texts) or sentences["broadcast_nobody"]
+        return replace(error_answer(why), speech=why)
+    return ToolAnswer({}, speech=" ".join(spoken_texts))
+
+
+def _joined(sentences: Mapping[str, str], names: Sequence[str]) -> str:
+    return reduce(
+        lambda first, second: sentences["spoken_list"].format(
+            first=first, second=second
+        ),
+        dict.fromkeys(names),
+    )
+
+
+_NOW: Final = "broadcast_now"
+_SOON: Final = "broadcast_soon"
+_IN_THE_MORNING: Final = "broadcast_morning"
+_KEPT: Final = "broadcast_kept"
+_UNREACHED: Final = "spoken_unreachable_targets"
+
+
+@dataclass(frozen=True, slots=True)
+class _Delivery:
+    """A message that is delivered."""
+
+    hass: HomeAssistant
+    message: str
+    language: str
+    is_urgent: bool
+
+    @property
+    def night_ends(self) -> str:
+        """The time up to which nobody is told; empty by day, and of an urgent message."""
+        night = async_get_home_rules(self.hass).current.night
+        if night is None or self.is_urgent or not night.holds(dt_util.now().time()):
+            return ""
+        return f"{night.before:%H:%M}"
+
+    async def async_deliver(
+        self, listeners: Sequence[_Listener]
+    ) -> Mapping[str, Sequence[str]]:
+        """Deliver it, and return the names of the listeners by the key of the sentence that tells when they hear it."""
+        speakers = (
+            [] if self.night_ends else [one for one in listeners if one.is_speaker]
+        )
+        others = [one for one in listeners if not one.is_speaker]
+        reached = [one for one in others if not self._is_gone(one)]
+        await async_get_schedule(self.hass).async_tell_all(
+            News(
+                text=self.message,
+                language=self.language,
+                asker=one.asker,
+                is_urgent=self.is_urgent,
+            )
+            for one in reached
+        )
+        played = await asyncio.gather(
+            *(
+                async_play(self.hass, one.entity_id, self.message, self.language)
+                for one in speakers
+            )
+        )
+        groups = dict[str, list[str]]()
+        for one in reached:
+            groups.setdefault(self._key(one), []).append(one.name)
+        for one, is_played in zip(speakers, played, strict=True):
+            groups.setdefault(_NOW if is_played else _UNREACHED, []).append(one.name)
+        for one in others:
+            if one not in reached:
+                groups.setdefault(_UNREACHED, []).append(one.name)
+        return groups
+
+    def _is_gone(self, one: _Listener) -> bool:
+        state = self.hass.states.get(one.entity_id) if one.entity_id else None
+        return state is not None and state.state in _GONE
+
+    def _key(self, one: _Listener) -> str:
+        """Return the key of the sentence that tells when a listener hears it."""
+        if self.night_ends:
+            return _IN_THE_MORNING
+        if not one.entity_id:
+            return _NOW if phones_of(self.hass, one.asker.user_id) else _KEPT
+        return _NOW if self.hass.states.is_state(one.entity_id, IDLE) else _SOON
+
+
+async def async_recognize_broadcast(
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    _history: Transcript,
+    found: RecognizedRequest | None,
+) -> RecognizedRequest | None:
+    """Return the request to speak a message, or else the one that Home Assistant has `found`."""
+    if found and found.intent != intent.INTENT_BROADCAST:
+        return found
+    agent = built_in_agent(hass, user_input.text)
+    if agent is None or await agent.async_recognize_sentence_trigger(user_input):
+        return found
+    arguments = await _async_arguments(hass, user_input)
+    if found and not arguments:
+        recognized = await async_recognized(hass, user_input)
+        slots = slots_of(recognized) if recognized else {}
+        arguments = {_MESSAGE: str(slots.get(_MESSAGE) or "")}
+    if not arguments:
+        return found
+    call = ToolCall("", BROADCAST_TOOL, canonical_json({**arguments}))
+    return RecognizedRequest(BROADCAST_TOOL, is_question=False, call=call)
+
+
+async def _async_arguments(
+    hass: HomeAssistant, user_input: ConversationInput
+) -> dict[str, str]:
+    """Return the arguments of the call that a sentence asks for; none for any other sentence."""
+    request = await async_spoken_message(hass, user_input.text, user_input.language)
+    if request is None:
+        return {}
+    text = request.text
+    if not text:
+        sentences = await async_get_sentences(hass, user_input.language)
+        area = async_speaker_area(hass, user_input)
+        key = "broadcast_come_to" if area else "broadcast_come"
+        text = sentences[key].format(area=area.name if area else "")
+    areas = ar.async_get(hass)
+    rooms = map(areas.async_get_area, sorted(request.listeners.area_ids))
+    names = [room.name for room in rooms if room]
+    names += [entity_name(hass, one) for one in sorted(request.listeners.people)]
+    return {_MESSAGE: text, **({_TO: ", ".join(names)} if names else {})}
+
+
+def _can_be_heard(offered: Offered) -> bool:
+    """Return whether an agent acts in a home in which somebody can be told something."""
+    places = _Places(offered.hass, areas_of_entities(offered.hass))
+    return can_act(offered) and next(places.satellites(), None) is not None
+
+
+BROADCAST: Final = OwnTool(
+    definition=ToolDefinition(
+        BROADCAST_TOOL,
+        "Speaks a message in the home. Tell where from the result.",
+        _MODEL,
+        ToolAnnotations(
+            read_only=False, destructive=False, idempotent=False, open_world=False
+        ),
+    ),
+    run=_async_run,
+    needs=_can_be_heard,
+    targets=frozenset({"chatterbox.broadcast"}),
+    effects=_async_effects,
+)
+"""The tool, of all agents that can act."""

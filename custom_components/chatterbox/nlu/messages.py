@@ -1,0 +1,291 @@
+"""Understands a request to have a message spoken at home: "tell the kids that dinner is ready".
+
+The words around a message are in `languages/<language>/messages.toml`; the message is passed on as it was said.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, NamedTuple, NotRequired, TypedDict
+
+from ..agent.text import base_language, read_language_files
+from ..speech.text.phrases import Token, divided
+from .lexicon import ARTICLE, COMMA, GAP, SMALL, Lexicon, Role, tokens_of_phrase
+from .vocabulary import HomeVocabulary
+
+_PERSON: Final = "person"
+_LONGEST_LISTENERS: Final = 8
+"""Words that tell who is to hear a message."""
+_SHORTEST_PART: Final = 4
+"""Characters of a word that may stand for the room whose name has it: "the kids" for "Kids Room"."""
+_SHORTEST_AFTER_ARTICLE: Final = 4
+"""Words of a message that nothing divides from its listeners: "tell everyone a joke" is no message."""
+_BETWEEN: Final = SMALL | {Role.AND}
+_END: Final = " .!?。！？,，"  # noqa: RUF001 also Chinese marks
+
+
+class _MessageWords(TypedDict):
+    everyone: str
+    """Words for all at home."""
+    to: str
+    """What stands before and after those that are to hear a message; it is at the end."""
+    all: str
+    """What stands before a message for all."""
+    come: str
+    """The same as `to`, of words that have somebody come, without a message."""
+    kept: NotRequired[str]
+    """The last word of such a phrase that belongs to the message, too, as in "dass das Essen fertig ist"."""
+    frame: NotRequired[str]
+    """What is said then, with the `{message}`."""
+
+
+class _Form(NamedTuple):
+    """The words around those that are to hear a message."""
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+class _Forms(NamedTuple):
+    everyone: frozenset[tuple[str, ...]]
+    to: Sequence[_Form]
+    all: Sequence[_Form]
+    come: Sequence[_Form]
+    kept: str
+    frame: str
+
+
+class Listeners(NamedTuple):
+    """Those that are to hear a message; all at home if none are named."""
+
+    area_ids: frozenset[str] = frozenset()
+    people: frozenset[str] = frozenset()
+    """Ids of entities."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenMessage:
+    """A message to be spoken at home."""
+
+    text: str
+    """Empty for a call to come."""
+    listeners: Listeners
+
+
+_LANGUAGES: Final = read_language_files("messages", _MessageWords)
+
+
+@cache
+def _forms(language: str) -> _Forms | None:
+    words = _LANGUAGES.get(base_language(language))
+    if words is None:
+        return None
+    return _Forms(
+        frozenset(map(_words, divided(words["everyone"]))),
+        _sorted_forms(words["to"]),
+        _sorted_forms(words["all"]),
+        _sorted_forms(words["come"]),
+        words.get("kept", ""),
+        words.get("frame", ""),
+    )
+
+
+def _sorted_forms(texts: str) -> Sequence[_Form]:
+    """Return forms, those with the most words first."""
+    return sorted(map(_form, divided(texts)), key=_length, reverse=True)
+
+
+def _form(text: str) -> _Form:
+    before, _, after = text.partition(GAP)
+    return _Form(_words(before), _words(after))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(tokens_of_phrase(text))
+
+
+def _length(form: _Form) -> tuple[int, int]:
+    return len(form.after), len(form.before)
+
+
+def spoken_message(
+    sentence: str, language: str, words: Lexicon, names: HomeVocabulary
+) -> SpokenMessage | None:
+    """Return the message that a sentence wants to be spoken; None for any other sentence.
+
+    It has to begin with the words for that, and whoever is named has to be known: there
+    is no message for the attic where there is none.
+    """
+    forms = _forms(language)
+    if forms is None:
+        return None
+    found = [one for one in words.tokens(sentence) if one.word != COMMA]
+    request = _Request(sentence, found, forms, words, names)
+    return request.to_listeners() or request.to_all()
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A sentence in which a message is looked for."""
+
+    sentence: str
+    found: Sequence[Token]
+    forms: _Forms
+    words: Lexicon
+    names: HomeVocabulary
+
+    @property
+    def heard(self) -> list[str]:
+        """Its words."""
+        return [token.word for token in self.found]
+
+    def to_listeners(self) -> SpokenMessage | None:
+        """Return a message for those that are named, or a call to come."""
+        for form in self.forms.to:
+            for start, end in self._around(form):
+                if message := self._message(form, start, end):
+                    return message
+        for form in self.forms.come:
+            for start, end in self._around(form):
+                is_whole = end + len(form.after) == len(self.found)
+                listeners = self._listeners(start, end)
+                if is_whole and listeners and not listeners.people:
+                    return SpokenMessage("", listeners)
+        return None
+
+    def to_all(self) -> SpokenMessage | None:
+        """Return a message for all."""
+        for form in self.forms.all:
+            start = self._after_words(form.before)
+            if start is not None and not self._names_others(start):
+                text = self._text(start, form.before)
+                return SpokenMessage(text, Listeners()) if text else None
+        return None
+
+    def _names_others(self, start: int) -> bool:
+        """Return whether a message begins with words for a place, which may be one that is not known."""
+        if start >= len(self.found):
+            return False
+        meanings = self.words.phrases.found(self.heard, start)
+        return any(one.role is Role.PREPOSITION for _, one in meanings)
+
+    def _message(self, form: _Form, start: int, end: int) -> SpokenMessage | None:
+        listeners = self._listeners(start, end)
+        if listeners is None:
+            return None
+        text = self._text(end + len(form.after), form.after)
+        if not text or not (form.after or self._is_message(end)):
+            return None
+        return SpokenMessage(text, listeners)
+
+    def _is_message(self, start: int) -> bool:
+        """Return whether what follows those that are to hear it is a message, and no thing: "a joke"."""
+        is_short = len(self.found) - start < _SHORTEST_AFTER_ARTICLE
+        meanings = self.words.phrases.found(self.heard, start)
+        return not (is_short and any(one.value == ARTICLE for _, one in meanings))
+
+    def _after_words(self, phrase: tuple[str, ...]) -> int | None:
+        """Return where the words after a phrase begin that opens the sentence, apart from courtesy."""
+        heard, starts = self.heard, [0]
+        while starts:
+            start = starts.pop()
+            end = start + len(phrase)
+            if tuple(heard[start:end]) == phrase:
+                return end
+            fillers = self.words.phrases.found(heard, start)
+            starts += [until for until, one in fillers if one.role is Role.FILLER]
+        return None
+
+    def _around(self, form: _Form) -> Iterator[tuple[int, int]]:
+        """Yield the bounds of what stands between the two parts of a form.
+
+        Without a second part, each end is tried: the shortest first, but for several listeners.
+        """
+        start = self._after_words(form.before)
+        if start is None:
+            return
+        last = min(len(self.found), start + _LONGEST_LISTENERS)
+        size = len(form.after)
+        ends = [
+            end
+            for end in range(start + 1, last + 1)
+            if tuple(self.heard[end : end + size]) == form.after
+        ]
+        if not size:
+            joined = [end for end in ends if self._is_joined(start, end)]
+            ends = [*reversed(joined), *ends]
+        yield from ((start, end) for end in ends)
+
+    def _is_joined(self, start: int, end: int) -> bool:
+        """Return whether some words are two listeners: "anna and bob"."""
+        return any(
+            one.role is Role.AND
+            for at in range(start + 1, end - 1)
+            for _, one in self.words.phrases.found(self.heard, at)
+        )
+
+    def _listeners(self, start: int, end: int) -> Listeners | None:
+        """Return those that words name; None if one of the words is not known, or the last one names nobody."""
+        heard, areas, people = self.heard[:end], set[str](), set[str]()
+        at, is_named = start, False
+        while at < end:
+            named = [*self._everyone(heard, at), *self._named(heard, at)]
+            is_named = bool(named)
+            small = self.words.phrases.found(heard, at)
+            ends = [one[0] for one in named] or [
+                until for until, one in small if one.role in _BETWEEN
+            ]
+            if not ends:
+                return None
+            at = max(ends)
+            for until, area_ids, person_ids in named:
+                if until == at:
+                    areas |= area_ids
+                    people |= person_ids
+        return Listeners(frozenset(areas), frozenset(people)) if is_named else None
+
+    def _everyone(
+        self, heard: Sequence[str], at: int
+    ) -> Iterator[tuple[int, frozenset[str], frozenset[str]]]:
+        """Yield the ends of the words for all that begin at a word. They name no room."""
+        for phrase in self.forms.everyone:
+            end = at + len(phrase)
+            if tuple(heard[at:end]) == phrase:
+                yield end, frozenset(), frozenset()
+
+    def _named(
+        self, heard: Sequence[str], at: int
+    ) -> Iterator[tuple[int, frozenset[str], frozenset[str]]]:
+        """Yield the ends, rooms and people of the names that begin at a word."""
+        for end, named in self.names.found(heard, at):
+            if named.role is Role.PLACE:
+                yield end, named.ids, frozenset()
+            elif self.names.domains(named.ids) == {_PERSON}:
+                yield end, frozenset(), named.ids
+        for end, one in self.words.phrases.found(heard, at):
+            if one.role is Role.PLACE and (areas := self.names.areas_of(one.value)):
+                yield end, areas, frozenset()
+        if areas := self._room_with(heard[at]):
+            yield at + 1, areas, frozenset()
+
+    def _room_with(self, word: str) -> frozenset[str]:
+        """Return the room whose name has a word, if there is one alone."""
+        stem = self.words.stem(word)
+        if len(stem) < _SHORTEST_PART or self.words.is_small(word):
+            return frozenset()
+        found = {
+            place.area_ids
+            for place in self.names.places
+            for name in place.names
+            if any(one.startswith(stem) for one in tokens_of_phrase(name))
+        }
+        return found.pop() if len(found) == 1 else frozenset()
+
+    def _text(self, start: int, phrase: tuple[str, ...]) -> str:
+        """Return the message from a word on, after the phrase before it; empty if there is none."""
+        is_kept = bool(self.forms.kept) and phrase[-1:] == (self.forms.kept,)
+        if start >= len(self.found):
+            return ""
+        begin = self.found[start - is_kept].start
+        text = self.sentence[begin:].strip(_END)
+        return self.forms.frame.format(message=text) if is_kept else text
