@@ -393,7 +393,7 @@ async def async_recognize_broadcast(
     if found and not arguments:
         recognized = await async_recognized(hass, user_input)
         slots = slots_of(recognized) if recognized else {}
-        arguments = {_MESSAGE: str(slots.get(_MESSAGE) or "")}
+        arguments = {_MESSAGE: str(slots[_MESSAGE])} if _MESSAGE in slots else {}
     if not arguments:
         return found
     call = ToolCall("", BROADCAST_TOOL, canonical_json({**arguments}))
