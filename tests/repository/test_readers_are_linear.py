@@ -91,6 +91,7 @@ NEVER_ALONE: Final = frozenset(
         "history.store.search.has_words",
         "home.search.async_entity_query",
         "later.schedule.edited_plan",
+        "nlu.messages.spoken_message",
         "nlu.past.past_question",
         "nlu.reading.read",
         "nlu.reading.telling_text",

@@ -168,28 +168,34 @@ def _listeners(call: OwnCall) -> Sequence[_Listener]:
     hass = call.hass
     places = _Places(hass, areas_of_entities(hass))
     named = _named(hass, str(call.arguments.get(_TO) or ""))
-    registry = er.async_get(hass)
-    found, taken = dict[str, _Listener](), set[str | None]()
-    for state in places.satellites():
-        entry, area_id = (
-            registry.async_get(state.entity_id),
-            places.areas.get(state.entity_id),
-        )
-        device_id = entry.device_id if entry else None
-        taken.add(area_id)
-        is_here = state.entity_id == call.satellite_id or (
-            device_id is not None and device_id == call.llm_context.device_id
-        )
-        if area_id in named.area_ids or not (is_here or any(named)):
-            asker = Asker(device_id=device_id, satellite_id=state.entity_id)
-            found[state.entity_id] = places.listener(state, asker)
-    for state in places.speakers(taken) if speech_engine(hass) else ():
-        if places.areas.get(state.entity_id) in named.area_ids or not any(named):
-            found[state.entity_id] = places.listener(state, Asker())
+    satellites = [
+        (state, Asker(device_id=_device_of(hass, state), satellite_id=state.entity_id))
+        for state in places.satellites()
+    ]
+    taken = {places.areas.get(state.entity_id) for state, _ in satellites}
+    speakers = places.speakers(taken) if speech_engine(hass) else ()
+    here = {call.satellite_id, call.llm_context.device_id} - {None}
+    there = [
+        *(one for one in satellites if any(named) or here.isdisjoint(_ids(one[1]))),
+        *((state, Asker()) for state in speakers),
+    ]
+    found = [
+        places.listener(state, asker)
+        for state, asker in there
+        if not any(named) or places.areas.get(state.entity_id) in named.area_ids
+    ]
     for person in named.people:
-        for one in _of_person(hass, person):
-            found[one.entity_id or person.entity_id] = one
-    return [*found.values()]
+        found += _of_person(hass, person)
+    return list({one.entity_id or one.name: one for one in found}.values())
+
+
+def _device_of(hass: HomeAssistant, state: State) -> str | None:
+    entry = er.async_get(hass).async_get(state.entity_id)
+    return entry.device_id if entry else None
+
+
+def _ids(asker: Asker) -> frozenset[str | None]:
+    return frozenset({asker.device_id, asker.satellite_id})
 
 
 def _of_person(hass: HomeAssistant, person: State) -> Iterator[_Listener]:
@@ -421,9 +427,11 @@ async def _async_arguments(
 
 
 def _can_be_heard(offered: Offered) -> bool:
-    """Return whether an agent acts in a home in which somebody can be told something."""
-    places = _Places(offered.hass, areas_of_entities(offered.hass))
-    return can_act(offered) and next(places.satellites(), None) is not None
+    """Return whether an agent acts in a home whose satellites or speakers can speak."""
+    hass = offered.hass
+    return can_act(offered) and (
+        _SATELLITE in hass.config.components or bool(speech_engine(hass))
+    )
 
 
 BROADCAST: Final = OwnTool(

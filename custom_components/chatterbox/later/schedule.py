@@ -648,11 +648,11 @@ class Schedule:
     async def async_tell_all(self, news: Iterable[News]) -> None:
         """Deliver words that are about no plan. They wait where nobody hears them."""
         await self.plans.async_load()
-        told = [*news]
+        messages = [*news]
         await self.plans.async_change(
-            lambda stored: stored.with_news(*told), even_unstored=True
+            lambda stored: stored.with_news(*messages), even_unstored=True
         )
-        for one in told:
+        for one in messages:
             self._deliver(one)
 
     @callback

@@ -28,15 +28,15 @@ class _MessageWords(TypedDict):
     everyone: str
     """Words for all at home."""
     to: str
-    """What stands before and after those that are to hear a message; it is at the end."""
+    """Phrases around those that are to hear a message; the message is at the end."""
     all: str
-    """What stands before a message for all."""
+    """Phrases before a message for all."""
     come: str
     """The same as `to`, of words that have somebody come, without a message."""
-    kept: NotRequired[str]
+    conjunction: NotRequired[str]
     """The last word of such a phrase that belongs to the message, too, as in "dass das Essen fertig ist"."""
     frame: NotRequired[str]
-    """What is said then, with the `{message}`."""
+    """The announcement of such a message, with `{message}`."""
 
 
 class _Form(NamedTuple):
@@ -51,7 +51,7 @@ class _Forms(NamedTuple):
     to: Sequence[_Form]
     all: Sequence[_Form]
     come: Sequence[_Form]
-    kept: str
+    conjunction: str
     frame: str
 
 
@@ -85,7 +85,7 @@ def _forms(language: str) -> _Forms | None:
         _sorted_forms(words["to"]),
         _sorted_forms(words["all"]),
         _sorted_forms(words["come"]),
-        words.get("kept", ""),
+        words.get("conjunction", ""),
         words.get("frame", ""),
     )
 
@@ -197,7 +197,7 @@ class _Request:
         return None
 
     def _around(self, form: _Form) -> Iterator[tuple[int, int]]:
-        """Yield the bounds of what stands between the two parts of a form.
+        """Yield the bounds of the words between the two parts of a form.
 
         Without a second part, each end is tried: the shortest first, but for several listeners.
         """
@@ -283,7 +283,9 @@ class _Request:
 
     def _text(self, start: int, phrase: tuple[str, ...]) -> str:
         """Return the message from a word on, after the phrase before it; empty if there is none."""
-        is_kept = bool(self.forms.kept) and phrase[-1:] == (self.forms.kept,)
+        is_kept = bool(self.forms.conjunction) and phrase[-1:] == (
+            self.forms.conjunction,
+        )
         if start >= len(self.found):
             return ""
         begin = self.found[start - is_kept].start

@@ -242,7 +242,7 @@ async def test_each_of_ours_has_a_row_on_the_page(hass: HomeAssistant) -> None:
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, DOMAIN, {})
     rows = re.findall(
-        r"^\| (`chatterbox__.+?) \|",
+        r"^\| (`(?:chatterbox|assist_satellite)__.+?) \|",
         (DOCS / "talking.md").read_text("utf-8"),
         re.MULTILINE,
     )
