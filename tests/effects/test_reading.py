@@ -320,6 +320,12 @@ async def test_a_text_that_may_be_anything_holds_no_negation(
     assert (bool(calls) or after != before) is is_done
 
 
+async def test_a_thing_that_cannot_do_it_is_not_said_to_be_unknown(
+    home: HomeAssistant,
+) -> None:
+    assert "know anything" not in speech(await say(home, "lock the garage door"))
+
+
 async def test_lights_that_are_turned_on_are_all_dimmed_to_a_value(
     home: HomeAssistant,
 ) -> None:

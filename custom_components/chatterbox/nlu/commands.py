@@ -5,7 +5,7 @@ The rules know roles, not languages.
 
 from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final
 
 from .kinds import KINDS, ON_OFF
@@ -126,7 +126,7 @@ def commands(
 
     If a group means nothing, it is all that is returned.
     """
-    if not _is_explained(parts, words):
+    if not _is_explained(parts, words) or _turns_back(parts, reading, words):
         return None
     acts = _acts(parts, words, names)
     if moved := _moved_again(acts, parts, surroundings.command):
@@ -148,6 +148,20 @@ def _is_explained(parts: Parts, words: Lexicon) -> bool:
     if is_cut or is_told or "from" in parts.values(Role.PREPOSITION):
         return False
     return _ROLES.issuperset(roles) and KINDS.keys() >= {*parts.values(Role.KIND)}
+
+
+def _turns_back(parts: Parts, reading: Reading, words: Lexicon) -> bool:
+    """Return whether a second request lacks its verb: "turn off the fan and on the lamp", not "… and on the stairs"."""
+    spans = [one for one in parts.spans if one.role is not Role.FILLER]
+    for at, (before, span) in enumerate(pairwise(spans), start=2):
+        if before.role is not Role.AND or span.role is not Role.PREPOSITION:
+            continue
+        found = words.phrases.found(reading.heard, span.start)
+        is_state = any(one.role is Role.STATE for end, one in found if end == span.end)
+        rest = takewhile(lambda one: one.role is not Role.AND, spans[at:])
+        if is_state and any(one.role in {Role.ENTITY, Role.KIND} for one in rest):
+            return True
+    return False
 
 
 def _acts(parts: Parts, words: Lexicon, names: HomeVocabulary) -> Sequence[str]:
@@ -236,7 +250,11 @@ def _unknown(targets: CommandTargets, reading: Reading) -> Sequence[UnknownName]
     domains = frozenset(one.domain for one in targets.names.entities)
     if is_here or replace(targets, domains=domains).found():
         return None
-    return [UnknownName(reading.text(named[0].start, named[-1].end))]
+    start, end = named[0].start, named[-1].end
+    called = targets.names.found(reading.heard, start)
+    if any(last == end and one.is_whole for last, one in called):
+        return None  # it is there, whatever else the words may mean
+    return [UnknownName(reading.text(start, end))]
 
 
 def following_commands(

@@ -187,8 +187,11 @@ def _requests(
 
 def _after(requests: Sequence[SpokenRequest], before: Surroundings) -> Surroundings:
     """Return the surroundings after some requests, to whose entities the next one may refer."""
-    ids = [one.ids for one in requests if isinstance(one, EntityCommand)]
-    return replace(before, last=frozenset[str]().union(*ids)) if ids else before
+    made = [one for one in requests if isinstance(one, EntityCommand)]
+    if not made:
+        return before
+    ids = frozenset[str]().union(*(one.ids for one in made))
+    return replace(before, last=ids, before=made[-1])
 
 
 def _question(
