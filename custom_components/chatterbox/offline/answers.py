@@ -269,9 +269,7 @@ async def async_state_answer(
 
     def spoken(state: State, response: intent.IntentResponse) -> str:
         name = assist_name(hass, state.entity_id, state.name)
-        # What was said may tell of an act: "did I turn off the lights?"
-        known = _word(state, _stored(state, question.state), words).lower()
-        slots = {"name": name, "state": known or question.spoken_state}
+        slots = {"name": name, "state": _asked_state(state, question, words)}
         return state_sentence(hass, template, slots, response)
 
     response = intent.IntentResponse(language)
@@ -297,6 +295,14 @@ async def async_state_answer(
         speech.append(_worded(spoken(state, own), state, words))
     response.async_set_speech("; ".join(speech))
     return response
+
+
+def _asked_state(
+    state: State, question: StateQuestion, translations: Mapping[str, str]
+) -> str:
+    """Return the word for the state that is asked for. What was said may tell of an act: "did I turn it off?"."""
+    word = _word(state, _stored(state, question.state), translations)
+    return word.lower() or question.spoken_state
 
 
 def _worded(speech: str, state: State, translations: Mapping[str, str]) -> str:
