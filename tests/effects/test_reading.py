@@ -320,7 +320,7 @@ async def test_a_text_that_may_be_anything_holds_no_negation(
     assert (bool(calls) or after != before) is is_done
 
 
-async def test_a_thing_that_cannot_do_it_is_not_said_to_be_unknown(
+async def test_an_entity_that_cannot_do_it_is_not_said_to_be_unknown(
     home: HomeAssistant,
 ) -> None:
     assert "know anything" not in speech(await say(home, "lock the garage door"))
