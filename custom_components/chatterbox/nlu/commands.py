@@ -154,7 +154,8 @@ def _turns_back(parts: Parts, reading: Reading, words: Lexicon) -> bool:
     """Return whether a second request lacks its verb: "turn off the fan and on the lamp", not "… and on the stairs"."""
     spans = [one for one in parts.spans if one.role is not Role.FILLER]
     for at, (before, span) in enumerate(pairwise(spans), start=2):
-        if before.role is not Role.AND or span.role is not Role.PREPOSITION:
+        is_begun = before.role in {Role.AND, Role.VERB}  # or "turn on the fan and off"
+        if not is_begun or span.role is not Role.PREPOSITION:
             continue
         found = words.phrases.found(reading.heard, span.start)
         is_state = any(one.role is Role.STATE for end, one in found if end == span.end)
