@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ..agent.text import MOST_UNDERSTOOD, base_language, read_language_files
 from ..speech.text.phrases import PhraseTree, Token, coverings, text_tokens
+from ..speech.text.times import has_bound
 from .telling import ReminderKind
 
 type PlanAct = Literal["ask", "list", "cancel", "move", "alarm", "remind", ""]
@@ -74,15 +75,10 @@ class _Phrase:
     role: str
 
 
-def has_plan_words(language: str) -> bool:
-    """Return whether requests about plans are understood in a language."""
-    return base_language(language) in _WORDS
-
-
-def begins_bound(time: str, language: str) -> bool:
-    """Return whether words for a time begin with some that make it a bound."""
+def is_bound(time: str, language: str) -> bool:
+    """Return whether a time is one up to which, or from which on, plans are meant."""
     words = [one.strip() for one in _WORDS[base_language(language)].until.split(",")]
-    return any(
+    return has_bound(time, language) or any(
         one and (time.lower().startswith(f"{one} ") or (one >= _HAN and one in time))
         for one in words
     )
@@ -90,7 +86,8 @@ def begins_bound(time: str, language: str) -> bool:
 
 def of_time(language: str) -> Mapping[str, str]:
     """Return words before the time of a plan, and those that are understood."""
-    return _WORDS[base_language(language)].of_time
+    words = _WORDS.get(base_language(language))
+    return words.of_time if words else {}
 
 
 @cache

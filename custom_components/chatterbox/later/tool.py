@@ -5,7 +5,7 @@ as it was judged. Times are resolved from words by code, never by a model.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -442,7 +442,6 @@ def _asker(call: OwnCall) -> Asker:
 def plans_called(plans: Sequence[FuturePlan], words: str) -> Sequence[FuturePlan]:
     """Return the plans with ids or words, by text or else by time, in the order in which they are due."""
     words, ordered = plain_name(words), sorted(plans, key=due_order)
-    named = {*heard_words(words)}
     found = [
         plan
         for plan in ordered
@@ -451,9 +450,15 @@ def plans_called(plans: Sequence[FuturePlan], words: str) -> Sequence[FuturePlan
     found = found or [
         plan for plan in ordered if words and words in plain_name(plan.words)
     ]
-    return found or [
+    return found or plans_named(ordered, words)
+
+
+def plans_named(plans: Iterable[FuturePlan], words: str) -> Sequence[FuturePlan]:
+    """Return the plans that have all of some words in any order."""
+    named = {*heard_words(words)}
+    return [
         plan
-        for plan in ordered
+        for plan in plans
         if named and named <= {*heard_words(f"{plan.text} {plan.words}")}
     ]
 
