@@ -22,7 +22,7 @@ from ..text import (
     sendable_text,
 )
 from .malformed_json import repair_json
-from .text import display, finite, parse_json
+from .text import display, finite, objects_in, parse_json
 
 _KEY_LENGTH: Final = 60
 """Characters of an unknown key in a message."""
@@ -414,40 +414,22 @@ def _as_number(value: JsonValue) -> JsonValue:
 
 def _scaled(schema: JsonObject, value: JsonValue) -> JsonValue:
     """Convert 0.5 to 50 where only whole percentages fit, and 50 or "50 %" to 0.5 where a share of 1 is meant."""
-    demands = schema.get("allOf")
-    parts = [
-        schema,
-        *(
-            part
-            for part in (demands if isinstance(demands, list) else ())
-            if isinstance(part, dict)
-        ),
-    ]
+    demands = objects_in(schema["allOf"]) if "allOf" in schema else []
+    parts = [schema, *demands]
     highest = {
         part["maximum"]
         for part in parts
         if part.get("minimum") == 0 and _is_number(part.get("maximum"))
     }
-    if not highest & {1, _PERCENT} or not _is_number(number := _as_number(value)):
+    if not _is_number(number := _as_number(value)):
         return value
-    is_whole, is_percentage = (
-        any(part.get("type") == "integer" for part in parts),
-        str(value).rstrip().endswith("%"),
-    )
-    if (
-        highest == {_PERCENT}
-        and is_whole
-        and not is_percentage
-        and 1 / _PERCENT <= number < 1
-    ):
-        return round(number * _PERCENT)
-    if (
-        highest == {1}
-        and not is_whole
-        and 0 <= number <= _PERCENT
-        and (number > 1 or is_percentage)
-    ):
-        return number / _PERCENT
+    is_whole = any(part.get("type") == "integer" for part in parts)
+    is_percentage = str(value).rstrip().endswith("%")
+    if highest == {_PERCENT} and is_whole and not is_percentage:
+        is_share = 1 / _PERCENT <= number < 1
+        return round(number * _PERCENT) if is_share else value
+    if highest == {1} and not is_whole and (number > 1 or is_percentage):
+        return number / _PERCENT if 0 <= number <= _PERCENT else value
     return value
 
 

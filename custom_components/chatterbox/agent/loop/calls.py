@@ -242,35 +242,19 @@ def fit_call(  # noqa: PLR0913  # each of these alone changes the state
     """
     try:
         call, tool = _found(call, tools)
-    except Unfit as err:
-        return resolve(as_recorded(call), str(err))
-    if allowed is not None and tool.name not in allowed:
-        return resolve(
-            as_recorded(call), f"The tool {tool.name} is not allowed in this request."
-        )
-    if tool.client:
-        call = replace(
-            call, arguments=call.arguments if call.arguments.strip() else "{}"
-        )
-        if len(call.arguments) > MAX_CALL_LENGTH or not is_json_object(call.arguments):
-            problem = f"The arguments must be one JSON object of at most {MAX_CALL_LENGTH} characters."
+        if allowed is not None and tool.name not in allowed:
+            problem = f"The tool {tool.name} is not allowed in this request."
             return resolve(as_recorded(call), problem)
-        if not guards_client_calls:
-            return ClientCall(call)
-    try:
-        written = parse_arguments(
-            call.arguments, MAX_CALL_LENGTH if tool.client else MAX_ARGUMENTS_LENGTH
-        )
-        is_exact = tool.client or is_repaired
+        if tool.client:
+            return _for_client(call, tool, is_guarded=guards_client_calls)
+        written = parse_arguments(call.arguments, MAX_ARGUMENTS_LENGTH)
         meant, repaired = (
-            (tool, written) if is_exact else _repaired(tool, written, tools, allowed)
+            (tool, written) if is_repaired else _repaired(tool, written, tools, allowed)
         )
         arguments = fit_object(repaired, meant.parameters)
     except Unfit as err:
         return resolve(as_recorded(call), str(err))
     call = ToolCall(call.id, meant.name, canonical_json(arguments))
-    if tool.client:
-        return ClientCall(call, tool, arguments)
     first = None if tool.repeatable else _same_call(call, tools, earlier)
     if first is not None:
         return resolve(call, _already_answered(first), is_error=first.is_error)
@@ -280,6 +264,22 @@ def fit_call(  # noqa: PLR0913  # each of these alone changes the state
         arguments,
         _note(written, arguments, "" if meant is tool else meant.name),
     )
+
+
+def _for_client(
+    call: ToolCall, tool: ToolDefinition, *, is_guarded: bool
+) -> ClientCall:
+    """Return a call of a client tool, which is fitted to its schema only if it is guarded. Raises `Unfit`."""
+    text = call.arguments if call.arguments.strip() else "{}"
+    if len(text) > MAX_CALL_LENGTH or not is_json_object(text):
+        raise Unfit(
+            f"The arguments must be one JSON object of at most {MAX_CALL_LENGTH} characters."
+        )
+    if not is_guarded:
+        return ClientCall(replace(call, arguments=text))
+    arguments = fit_object(parse_arguments(text, MAX_CALL_LENGTH), tool.parameters)
+    fitted = ToolCall(call.id, tool.name, canonical_json(arguments))
+    return ClientCall(fitted, tool, arguments)
 
 
 def _found(
@@ -387,25 +387,25 @@ def _same_call(
     again" is meant, and so is a second reading. A call that did not run has changed
     nothing.
     """
-    messages = tuple(earlier)
     reads = {tool.name for tool in tools if tool.annotations.read_only}
-    results = {
-        message.call_id: message
-        for message in messages
-        if isinstance(message, ToolResult)
-    }
+    calls, results = list[ToolCall](), dict[str, ToolResult]()
+    for message in earlier:
+        match message:
+            case AssistantMessage(tool_calls=made):
+                calls += made
+            case ToolResult(call_id=call_id):
+                results[call_id] = message
+            case _:
+                pass
     same: ToolCall | None = None
-    for message in messages:
-        for other in (
-            message.tool_calls if isinstance(message, AssistantMessage) else ()
-        ):
-            result = results.get(other.id)
-            if result and result.may_repeat:
-                continue
-            if (other.name, other.arguments) == (call.name, call.arguments):
-                same = same or other
-            elif other.name not in reads and not (result and result.synthetic):
-                same = None
+    for other in calls:
+        result = results.get(other.id)
+        if result and result.may_repeat:
+            continue
+        if (other.name, other.arguments) == (call.name, call.arguments):
+            same = same or other
+        elif other.name not in reads and not (result and result.synthetic):
+            same = None
     if same is None:
         return None
     return results.get(same.id) or ToolResult(same.id, same.name, "", synthetic=True)

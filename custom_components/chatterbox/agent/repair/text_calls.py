@@ -144,24 +144,23 @@ class TextCallReader:
                 self._out += self._calls.given(call, self._tool_of(call.name))
             case CompletionResult(reason):
                 await self._end(cut=reason.is_cut)
-                began_unseen = self._text.thought_began_unseen
-                self._model.begins_in_thought = began_unseen or (
-                    self._began_in_thought and not self._draft
-                )
-                self._model.known = self._model.known or (
-                    self._written and not reason.is_cut
-                )
-                called = self._calls.any and not reason.is_cut
-                self._out.append(
-                    replace(event, finish_reason=FinishReason.TOOL_CALLS)
-                    if called
-                    else event
-                )
+                self._learn(cut=reason.is_cut)
+                if self._calls.any and not reason.is_cut:
+                    event = replace(event, finish_reason=FinishReason.TOOL_CALLS)
+                self._out.append(event)
             case ProviderSwitched() | PromptProgress():
                 self._out.append(event)
             case _:
                 assert_never(event)
         return self._out
+
+    def _learn(self, *, cut: bool) -> None:
+        """Keep what a message tells about how those of its model begin."""
+        is_known = self._written and not cut
+        self._model.known = self._model.known or is_known
+        self._model.begins_in_thought = self._text.thought_began_unseen or (
+            self._began_in_thought and not self._draft
+        )
 
     async def _end(self, *, cut: bool) -> None:
         await self._pass_on(self._text.finish(), cut=cut)
@@ -233,26 +232,26 @@ class TextCallReader:
         return "\n" if self._divided else ""
 
     async def _call(self, piece: CallText, *, cut: bool) -> None:
+        """Pass on what may be calls: as such, as words, or as a call that fails, so that the model learns of it."""
         await self._end_thought()
         worded = None if piece.certain else read_worded_call(piece.text, self._tool_of)
-        parsed = (
-            ReadText((worded,))
-            if worded
-            else await self._read(piece, whole=piece.closed or not cut)
-        )
-        if not piece.certain and not (
-            parsed.calls and all(self._is_meant(call) for call in parsed.calls)
-        ):
+        whole = piece.closed or not cut
+        parsed = ReadText((worded,)) if worded else await self._read(piece, whole=whole)
+        calls = parsed.calls
+        is_call = piece.certain or (calls and all(map(self._is_meant, calls)))
+        is_addressed = piece.addressed or (calls and all(map(self._is_named, calls)))
+        if not is_call:
             if piece.closed or not _CUT_CALL.match(piece.text):
                 await self._say(piece.text)
-            return
-        if not piece.addressed and not (
-            parsed.calls and all(map(self._is_named, parsed.calls))
-        ):
-            if self._is_data:
-                await self._say(piece.text)
-                return
-            parsed = ReadText(rest=piece.text)
+        elif is_addressed:
+            await self._pass_on_calls(piece, parsed)
+        elif self._is_data:
+            await self._say(piece.text)
+        else:
+            await self._pass_on_calls(piece, ReadText(rest=piece.text))
+
+    async def _pass_on_calls(self, piece: CallText, parsed: ReadText) -> None:
+        """Pass on calls, and what is left beside them; they are words where all are quoted."""
         meant = [call for call in parsed.calls if not await self._is_quoted(call)]
         if parsed.calls and not meant:
             await self._say(piece.text.removeprefix(">"))

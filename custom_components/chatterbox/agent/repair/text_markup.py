@@ -797,9 +797,7 @@ class MarkupScanner:
             return False
         if region.kind is Kind.DRAFT and end > start:  # it was reasoning after all
             self._pieces.append(ReasoningText("", begins=True))
-            self.thought_began_unseen = (
-                self.thought_began_unseen or region is DRAFT_FROM_START
-            )
+            self.thought_began_unseen |= region is DRAFT_FROM_START
         header = self._held[self._at : end] if region.kind is Kind.HEADER else ""
         if "to=" in header:
             self._enter(CALL_OF_CHANNEL, self._at, end)  # the header names the tool
