@@ -122,6 +122,15 @@ async def finish_within[T](
     raise TookTooLong(f"{name} took longer than {seconds:g} seconds")
 
 
+def _log_failure(
+    may_fail: type[Exception] | tuple[()], task: asyncio.Task[None]
+) -> None:
+    """Log the exception of a stream that was left, unless it may fail so."""
+    failure = None if task.cancelled() else task.exception()
+    if isinstance(failure, Exception) and not isinstance(failure, may_fail):
+        _LOGGER.error("a stream failed while it was left", exc_info=failure)
+
+
 async def leavable[T](
     stream: AsyncGenerator[T],
     name: str,
@@ -154,11 +163,6 @@ async def leavable[T](
         finally:
             ahead.shutdown()
 
-    def log_failure(task: asyncio.Task[None]) -> None:
-        failure = None if task.cancelled() else task.exception()
-        if isinstance(failure, Exception) and not isinstance(failure, may_fail):
-            _LOGGER.error("a stream failed while it was left", exc_info=failure)
-
     task = asyncio.create_task(run(), name=name, eager_start=True)
     try:
         with suppress(asyncio.QueueShutDown):
@@ -168,9 +172,9 @@ async def leavable[T](
         ahead.shutdown(immediate=True)
         await _let_go(task, grace)
         if task.done():
-            log_failure(task)
+            _log_failure(may_fail, task)
         else:
-            task.add_done_callback(log_failure)
+            task.add_done_callback(partial(_log_failure, may_fail))
         raise
     if task.cancelled() and not task.cancelling():
         raise cancelled_as(f"{name} was cancelled")

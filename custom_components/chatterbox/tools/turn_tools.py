@@ -6,7 +6,7 @@ same tools under the same names as the model.
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
@@ -187,43 +187,25 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     once, and the model is told of it; nothing is raised. `text` holds the words of the
     person.
     """
-    chosen = tuple(dict.fromkeys((*api_ids, *([brought.id] if brought else []))))
-    registered = tool_sources(hass) | ({brought.id: brought} if brought else {})
-    there = (registered[api_id] for api_id in chosen if api_id in registered)
-    apis = [api for api in there if await async_may_use(api, llm_context.context)]
-    missing = tuple(api_id for api_id in chosen if api_id not in registered)
-    async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(_async_ask(hass, api, llm_context, api_timeout, home))
-            for api in apis
-        ]
-    answers = [task.result() for task in tasks]
-    offers = [_permitted(offer, policy) for offer, _ in answers if offer is not None]
+    chosen = _chosen(hass, api_ids, brought)
+    missing = tuple(api_id for api_id, api in chosen.items() if api is None)
+    apis = filter(None, chosen.values())
+    answers = await _async_ask_all(hass, apis, llm_context, api_timeout, home)
+    offers = [_permitted(one.offer, policy) for one in answers if one.offer]
+    notes = [_SILENT.format(one.api.name) for one in answers if one.offer is None]
     exposed = async_get_home(hass, llm_context.assistant)
     merged = merge_apis(hass, offers, exposed.distinctions if home.is_compact else None)
-    problems = {
-        f"LLM API {api.id}": problem
-        for api, (_, problem) in zip(apis, answers, strict=True)
-    }
-    problems |= {f"LLM API {api_id}": _NOT_THERE for api_id in missing}
-    _log_problems(hass, {**problems, **merged.problems})
-    notes = [
-        _SILENT.format(api.name)
-        for api, (offer, _) in zip(apis, answers, strict=True)
-        if offer is None
-    ]
-    dispatcher = LlmToolDispatcher(
-        instance := await merged.api.async_get_api_instance(llm_context)
-    )
+    _log_problems(hass, answers, missing, merged.problems)
+    instance = await merged.api.async_get_api_instance(llm_context)
+    dispatcher = LlmToolDispatcher(instance)
     area_id = llm.async_get_match_preferences(hass, llm_context).area_id
     request = Request(hass, text, area_id, llm_context.language or hass.config.language)
+    repairs = CallRepairs(hass, llm_context.assistant, merged.intents, request)
     name_resolver = NameResolver(hass, llm_context, dispatcher.tools)
     return TurnTools(
         llm_context,
         instance=instance if offers else None,
-        definitions=CallRepairs(
-            hass, llm_context.assistant, merged.intents, request
-        ).added_to(merged.definitions),
+        definitions=repairs.added_to(merged.definitions),
         dispatcher=dispatcher,
         home=exposed,
         prompt=merged.prompt,
@@ -236,6 +218,17 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
         name_resolver=name_resolver,
         request=request,
     )
+
+
+def _chosen(
+    hass: HomeAssistant, api_ids: Iterable[str], brought: llm.API | None
+) -> Mapping[str, llm.API | None]:
+    """Return the chosen APIs and the one that is brought by their ids; None for one that is not there."""
+    known = {**tool_sources(hass)}
+    if brought:
+        known[brought.id] = brought
+        api_ids = (*api_ids, brought.id)
+    return {api_id: known.get(api_id) for api_id in api_ids}
 
 
 def without_sentence_tool(
@@ -270,16 +263,39 @@ def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:
     return offer._replace(tools=permitted, prompt=prompt)
 
 
+class _Answer(NamedTuple):
+    """What an API offers."""
+
+    api: llm.API
+    offer: ApiOffer | None = None
+    """Its last offer if it has not answered; None without one."""
+    problem: str | None = None
+    """Why it has not answered."""
+
+
+async def _async_ask_all(
+    hass: HomeAssistant,
+    apis: Iterable[llm.API],
+    llm_context: llm.LLMContext,
+    api_timeout: float,
+    home: HomeDetail,
+) -> Sequence[_Answer]:
+    """Ask APIs for their tools, but those that the speaker may not use."""
+    allowed = [api for api in apis if await async_may_use(api, llm_context.context)]
+    asked = (_async_ask(hass, api, llm_context, api_timeout, home) for api in allowed)
+    return await asyncio.gather(*asked)
+
+
 async def _async_ask(
     hass: HomeAssistant,
     api: llm.API,
     llm_context: llm.LLMContext,
     api_timeout: float,
     home: HomeDetail,
-) -> tuple[ApiOffer | None, str | None]:
-    """Ask an API for its tools. Returns its answer, or its last one or None with the reason why there is no answer."""
+) -> _Answer:
+    """Ask an API for its tools."""
     if is_unresponsive(hass, api):
-        return _last_offer(api, llm_context, home), _LATE
+        return _Answer(api, _last_offer(api, llm_context, home), _LATE)
     question = hass.async_create_background_task(
         async_ask_api(api, llm_context, home),
         f"chatterbox question to LLM API {api.id}",
@@ -294,22 +310,22 @@ async def _async_ask(
                 trial, f"chatterbox trial of LLM API {api.id}", eager_start=False
             )
             _marks(hass)[api.id] = _Mark(api, time.monotonic() + UNRESPONSIVE_FOR, task)
-            return _last_offer(api, llm_context, home), _LATE
+            return _Answer(api, _last_offer(api, llm_context, home), _LATE)
         if question.cancelled():
-            return None, _CANCELLED
+            return _Answer(api, problem=_CANCELLED)
         key, offers = _offer_key(api, llm_context, home), _last_offers(hass)
         offers.pop(key, None)
         offers[key] = question.result()
         if len(offers) > _MOST_OFFERS:
             del offers[next(iter(offers))]
-        return offers[key], None
+        return _Answer(api, offers[key])
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and the others are still good
         reason = (
             str(error)
             if isinstance(error, HomeAssistantError)
             else type(error).__name__
         )
-        return None, f"it could not name its tools: {reason}"
+        return _Answer(api, problem=f"it could not name its tools: {reason}")
     finally:
         question.cancel()
 
@@ -320,10 +336,18 @@ _logged_problems: Final = singleton(HassKey[set[str]](f"{DOMAIN}_logged_problems
 """Returns the subjects of the problems that still hold, so that each is logged once."""
 
 
-def _log_problems(hass: HomeAssistant, problems: Mapping[str, str | None]) -> None:
+def _log_problems(
+    hass: HomeAssistant,
+    answers: Iterable[_Answer],
+    missing: Iterable[str],
+    of_tools: Mapping[str, str | None],
+) -> None:
     """Log each problem when it begins. None ends it."""
+    problems = {one.api.id: one.problem for one in answers}
+    problems |= dict.fromkeys(missing, _NOT_THERE)
+    of_apis = {f"LLM API {api_id}": problem for api_id, problem in problems.items()}
     logged = _logged_problems(hass)
-    for subject, problem in problems.items():
+    for subject, problem in (of_apis | {**of_tools}).items():
         if problem is None:
             logged.discard(subject)
         elif subject not in logged:
@@ -371,21 +395,15 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     and speaker. An API that is `brought` by the caller is asked beside those of the
     settings.
     """
-    timeout = min(API_TIMEOUT, settings.limits.preparation)
     llm_context = user_input.as_llm_context(DOMAIN)
-    apis, home, policy = (
-        settings.llm_apis,
-        settings.home,
-        async_get_home_rules(hass).current.policy,
-    )
     offer = await async_offer_tools(
         hass,
-        apis,
+        settings.llm_apis,
         llm_context,
-        timeout,
+        min(API_TIMEOUT, settings.limits.preparation),
         brought=brought,
-        home=home,
-        policy=policy,
+        home=settings.home,
+        policy=async_get_home_rules(hass).current.policy,
         text=user_input.text,
     )
     offered = offered_to(hass, settings, home_is_large=offer.home_is_large)
@@ -404,21 +422,17 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     labels |= {name: tool.label for name, tool in own.items() if tool.label}
     definitions = with_own_tools(offer.definitions, own.values())
     if understands_sentences:
-        sentence, place = user_input, (user_input.device_id, user_input.satellite_id)
-        can_ask = speaker.asking is Asking.PERSON
-        offline = OfflineDispatcher(
-            *(
-                hass,
-                conversation_id,
-                sentence.context,
-                sentence.language,
-                *place,
-                can_ask,
-            ),
+        by_name[PROCESS_SENTENCE.name] = OfflineDispatcher(
+            hass,
+            conversation_id,
+            user_input.context,
+            user_input.language,
+            user_input.device_id,
+            user_input.satellite_id,
+            speaker.asking is Asking.PERSON,
             has_model=bool(settings.model),
             past=SpokenPast(hass, llm_context),
         )
-        by_name[PROCESS_SENTENCE.name] = offline
         definitions += (PROCESS_SENTENCE,)
     return offer._replace(
         definitions=definitions,

@@ -165,11 +165,8 @@ class Continuity:
         if earlier is None:
             return None
         turns, is_cut = earlier
-        put_before(
-            chat_log,
-            repair(message for turn in turns for message in turn.messages),
-            self.agent_id,
-        )
+        messages = repair(message for turn in turns for message in turn.messages)
+        put_before(chat_log, messages, self.agent_id)
         return Thread(turns[-1].origin.conversation_id, is_cut)
 
     async def _async_earlier(
