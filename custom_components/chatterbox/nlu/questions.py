@@ -298,7 +298,7 @@ def _about_weather(
     phenomena = tuple(topic for topic in topics if topic != "weather")
     is_whether = _is_whether(parts, forms, is_marked=is_marked and bool(phenomena))
     days = parts.values(Role.DAY) or _days_of(forms)
-    is_statement = topics == ["feel"] and not (forms or is_marked)  # "hace frío"
+    is_statement = topics == ["feel"] and not is_marked  # "hace frío"
     is_request = is_whether and not is_statement
     is_alone = topics == ["weather"] or len(parts.spans) == 1
     if is_whether and len(phenomena) > 1:

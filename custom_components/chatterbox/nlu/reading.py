@@ -270,11 +270,7 @@ def _spans(
     das Licht ein und den Fernseher aus".
     """
     heard = sentence.words
-    known = [
-        span
-        for span in _known(heard, start, words, names)
-        if span.role not in _IN_PAIRS or (start, span.value) in sentence.pairs
-    ]
+    known = [*_known(sentence, start, words, names)]
     reversing = [span.end for span in known if span.role is Role.REVERSING]
     least = max([start, *reversing])
     last = {
@@ -303,16 +299,20 @@ def _ends_part(heard: Sequence[str], end: int, words: Lexicon) -> bool:
 
 
 def _known(
-    heard: Sequence[str], start: int, words: Lexicon, names: HomeVocabulary
+    sentence: _SentenceWords, start: int, words: Lexicon, names: HomeVocabulary
 ) -> Iterator[PhraseSpan]:
+    """Yield the phrases, names and amounts that begin at a word; of acts in two parts, those with both."""
+    heard = sentence.words
     meanings = [*words.phrases.found(heard, start)]
     is_state = start > 0 and (len(heard), Role.STATE) in [
         (end, meaning.role) for end, meaning in meanings
     ]
     for end, meaning in meanings:
-        if (
-            meaning.role is not Role.ACT or end < len(heard) or not is_state
-        ):  # "garage door open" may tell of it
+        # "Garage door open" may tell of it.
+        if meaning.role is Role.ACT and end == len(heard) and is_state:
+            continue
+        is_part = meaning.role in _IN_PAIRS
+        if not is_part or (start, meaning.value) in sentence.pairs:
             yield PhraseSpan(start, end, meaning.role, meaning.value)
     for end, named in names.found(heard, start):
         yield PhraseSpan(start, end, named.role, named=named)

@@ -64,9 +64,10 @@ def find_out(
             if is_foreign_intent(hass, own.intent_type)
             else Finding.ACTS,
         )
-    match bounded(
+    effects = bounded(
         hass, call_effects(hass, context_without_speaker(hass), tool, {}), sources
-    ):
+    )
+    match effects:
         case Annotated() if tool.annotations.read_only:
             return FoundTool(name, Finding.CHANGES_BY_NAME)
         case Annotated():
@@ -74,7 +75,7 @@ def find_out(
             return FoundTool(name, Finding.SILENT if silent else Finding.CHANGES)
         case _ if not isinstance(own, llm.ActionTool):
             return FoundTool(name, Finding.ACTS)
-        case (Touches() | Unresolved()) as effects:
+        case Touches() | Unresolved():
             actions = possible_actions(effects)
             if actions is None:
                 return FoundTool(name, Finding.OPAQUE)
@@ -83,8 +84,8 @@ def find_out(
                 action.entity_id for action in actions if action.domain != "script"
             }
             return FoundTool(name, finding, tuple(sorted(changed)))
-        case _ as unreachable:
-            assert_never(unreachable)
+        case _:
+            assert_never(effects)
 
 
 def is_web_search(tool: llm.Tool) -> bool:

@@ -95,9 +95,7 @@ def _tidied(schema: JsonObject) -> JsonObject:
     for keyword, value in schema.items():
         match value:
             case _ if (
-                value is None
-                or keyword in _COMMENTS
-                or (keyword in _DEFAULTS and value == _DEFAULTS[keyword])
+                value is None or keyword in _COMMENTS or value == _DEFAULTS.get(keyword)
             ):
                 continue
             case dict() if keyword in _MAPS_OF_SCHEMAS:
@@ -113,10 +111,8 @@ def _tidied(schema: JsonObject) -> JsonObject:
                 tidied[keyword] = _sorted_texts(value)
             case _:
                 tidied[keyword] = value
-    required = tidied.get("required", [])
-    if isinstance(properties := tidied.get("properties"), dict) and isinstance(
-        required, list
-    ):
+    if isinstance(properties := tidied.get("properties"), dict):
+        required = _list(tidied.get("required"))
         for name, part in properties.items():
             if isinstance(part, dict) and name not in required:
                 properties[name] = _without_null(part)
@@ -177,9 +173,11 @@ def _without_null(schema: JsonObject) -> JsonObject:
     ):
         others = [branch for branch in branches if branch != {"type": "null"}]
         del result["anyOf"]
-        if len(others) == 1 and isinstance(only := others[0], dict):
-            return {**only, **result}
-        result["anyOf"] = others
+        match others:
+            case [dict(only)]:
+                return {**only, **result}
+            case _:
+                result["anyOf"] = others
     return result
 
 

@@ -308,12 +308,10 @@ class Continued:
 def _only_news(prompt: TurnPrompt, last: UserMessage | None) -> TurnPrompt:
     """Leave out the facts that the message before holds. If one of them no longer holds, all are sent again."""
     blocks = _BLOCK.findall(f"{last.omitted}\n{last.context}") if last else []
-    lines, current = (
-        "\n".join(blocks).split("\n"),
-        {line for fact in prompt.facts for line in fact.split("\n")},
-    )
+    lines = "\n".join(blocks).split("\n")
+    current = "\n".join(prompt.facts).split("\n")
     times = [line for line in lines if _TIME.fullmatch(line)]
-    if not blocks or any(line not in current and line not in times for line in lines):
+    if not blocks or not {*current, *times}.issuperset(lines):
         return prompt
     time, *others = prompt.facts
     day, _, hour = time.rpartition(", ")

@@ -69,11 +69,11 @@ class LargeResults:
         most = min(window // SHARE_OF_WINDOW, MOST_TOKENS)
         # A character rarely takes more than a token, so that most results need not be
         # measured.
-        results = [
-            message for message in request.transcript if isinstance(message, ToolResult)
-        ]
         least = min(most, _LONG)
-        if not [result for result in results if len(result.content) > least]:
+        if not any(
+            isinstance(message, ToolResult) and len(message.content) > least
+            for message in request.transcript
+        ):
             return request
         tools = {tool.name: tool for tool in request.tools}
         may_be_shortened = request.may_be_shortened
