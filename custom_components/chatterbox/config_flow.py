@@ -28,7 +28,12 @@ from .agent.providers.http_provider import HTTPProvider
 from .agent.providers.profiles import OTHER, PROFILES
 from .agent.wire.model_lists import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
-from .flows.dialog import async_viewer_language, docs_url, escaped
+from .flows.dialog import (
+    async_viewer_language,
+    async_viewer_sentences,
+    docs_url,
+    escaped,
+)
 from .flows.first_agent import (
     FIELD_AI_TASK,
     FIELD_USE_IN,
@@ -161,9 +166,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
         """Look for servers, and offer the models of those that are there."""
-        sentences = await async_get_sentences(
-            self.hass, await async_viewer_language(self.hass)
-        )
+        sentences = await async_viewer_sentences(self.hass)
         every = await async_find_servers(self.hass)
         found = [one for one in every if not self._entry_at(one)]
         known = (
@@ -326,9 +329,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
         """Warn of a window that the prompt of the home nearly fills."""
-        sentences = await async_get_sentences(
-            self.hass, await async_viewer_language(self.hass)
-        )
+        sentences = await async_viewer_sentences(self.hass)
         warning = (
             self._tight_window.warning(sentences, model_title(self._model))
             if self._tight_window
@@ -349,9 +350,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
         """Warn of a model that only talked, or of a server that refuses tools."""
-        sentences = await async_get_sentences(
-            self.hass, await async_viewer_language(self.hass)
-        )
+        sentences = await async_viewer_sentences(self.hass)
         warning = (
             self._trial.warning(sentences, model_title(self._model))
             if self._trial

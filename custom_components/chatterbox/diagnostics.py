@@ -15,7 +15,7 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.loader import async_get_integration
 
 from .agent.conversation.prompt_fitter import PromptFitter, PromptSize
-from .agent.messages import JsonObject, JsonValue, ToolDefinition, canonical_json
+from .agent.messages import JsonObject, JsonValue, canonical_json
 from .agent.providers.managed_provider import ManagedProvider
 from .const import DOMAIN
 from .history.store.records import StoreUnavailable
@@ -49,7 +49,10 @@ async def _async_weigh_prompt(
     estimate = model.estimate
     home = estimate.of_text(offer.prompt)
     instructions = max(estimate.of_text(prompt.instructions) - home, 0)
-    sent = ((tool.name, _as_sent(tool)) for tool in for_models(offer.definitions))
+    sent = (
+        (tool.name, canonical_json(tool.described))
+        for tool in for_models(offer.definitions)
+    )
     each = sorted((-estimate.of_text(text), name, len(text)) for name, text in sent)
     tools = -sum(tokens for tokens, *_ in each)
     return {
@@ -77,15 +80,6 @@ def _request(size: PromptSize | None) -> JsonObject | None:
         "messages_left_out": size.dropped,
         "counted_by_server": size.is_reported,
     }
-
-
-def _as_sent(tool: ToolDefinition) -> str:
-    described: JsonObject = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.short_parameters or tool.parameters,
-    }
-    return canonical_json(described)
 
 
 _MEGABYTE: Final = 1_000_000

@@ -219,6 +219,15 @@ class ToolDefinition:
     is_listed: bool = True
     """Whether a model sees it. A call is as good if not."""
 
+    @property
+    def described(self) -> JsonObject:
+        """What a model is told about it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "parameters": self.short_parameters or self.parameters,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:

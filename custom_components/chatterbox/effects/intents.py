@@ -119,6 +119,15 @@ def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
     return Naming(reach.where, frozenset({reach.domain})) if reach.domain else Naming()
 
 
+def filled[V](arguments: Mapping[str, V]) -> dict[str, V]:
+    """Return the arguments that are not blank."""
+    return {
+        name: value
+        for name, value in arguments.items()
+        if not intent.is_blank_slot_value(value)
+    }
+
+
 def selection(
     slots: Slots, assistant: str | None, domains: Collection[str] | None
 ) -> intent.MatchTargetsConstraints:

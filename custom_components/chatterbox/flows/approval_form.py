@@ -14,6 +14,7 @@ from homeassistant.helpers import selector
 from homeassistant.util import dt as dt_util
 
 from .. import const
+from ..agent.json.text import as_list
 from ..agent.messages import JsonValue
 from ..runtime.rule_labels import Labels, RuleLabels
 from ..settings.options import Problem
@@ -247,8 +248,7 @@ def find_pin_problem(rules: Sequence[Rule], uses: Collection[str]) -> Problem | 
 def _read_people(rows: JsonValue) -> dict[str, str] | Problem:
     """Return the people at satellites, or the problem of the first invalid row."""
     people: dict[str, str] = {}
-    listed = rows if isinstance(rows, list) else [rows] if rows else []
-    for number, row in enumerate(listed, start=1):
+    for number, row in enumerate(as_list(rows) if rows else [], start=1):
         device, person = (
             (row.get(FIELD_DEVICE), row.get(FIELD_PERSON))
             if isinstance(row, dict)

@@ -12,6 +12,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.http import current_request
 from homeassistant.helpers.selector import (
+    SelectOptionDict,
     SelectSelector,
     SelectSelectorConfig,
     SelectSelectorMode,
@@ -22,7 +23,7 @@ from homeassistant.loader import async_get_loaded_integration
 from ..const import DOMAIN
 from ..internals.frontend import async_profile_language
 from ..settings.options import Problem
-from ..speech.sentences import async_closest_language
+from ..speech.sentences import async_closest_language, async_get_sentences
 
 _PAGES: Final[Mapping[str, str]] = {
     **dict.fromkeys(
@@ -64,6 +65,13 @@ def escaped(text: str) -> str:
     return " ".join(text.split()).translate(_MARKUP)
 
 
+def labelled(labels: Mapping[str, str]) -> list[SelectOptionDict]:
+    """Return options with labels that are not translated."""
+    return [
+        SelectOptionDict(value=value, label=label) for value, label in labels.items()
+    ]
+
+
 async def async_viewer_language(hass: HomeAssistant) -> str:
     """Return the language in which the user of a dialog sees Home Assistant, as far as we have it.
 
@@ -82,6 +90,11 @@ async def async_viewer_language(hass: HomeAssistant) -> str:
         if _FRONTEND in hass.config.components and (user := request.get(KEY_HASS_USER)):
             language = await async_profile_language(hass, user.id) or language
     return await async_closest_language(hass, language)
+
+
+async def async_viewer_sentences(hass: HomeAssistant) -> Mapping[str, str]:
+    """Return our sentences in that language."""
+    return await async_get_sentences(hass, await async_viewer_language(hass))
 
 
 async def async_placeholders(

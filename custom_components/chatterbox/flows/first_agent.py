@@ -38,7 +38,15 @@ from ..settings.rules import (
 from ..speech.sentences import async_get_sentences
 from .approval_form import FIELD_PIN_FOR, PIN_USES, find_pin_problem
 from .approval_page import ApprovalPage
-from .dialog import LIST, async_free_title, async_viewer_language, choice, escaped
+from .dialog import (
+    LIST,
+    async_free_title,
+    async_viewer_language,
+    async_viewer_sentences,
+    choice,
+    escaped,
+    labelled,
+)
 from .service_checks import times_sentence
 from .service_form import PASSWORD
 
@@ -100,13 +108,9 @@ class FirstAgentForm:
         """Return the field for the assistants, if there are any. One that another agent serves says so."""
         if not (assistants := self._assistants()):
             return {}
-        options = [
-            selector.SelectOptionDict(value=key, label=name)
-            for key, name in assistants.items()
-        ]
         return {
             vol.Optional(FIELD_USE_IN): choice(
-                options=options, multiple=True, mode=LIST
+                options=labelled(assistants), multiple=True, mode=LIST
             )
         }
 
@@ -325,7 +329,7 @@ async def async_ready(
     last. So the link comes with the name of the one to choose where there are several,
     and not at all where none uses the agent.
     """
-    sentences = await async_get_sentences(hass, await async_viewer_language(hass))
+    sentences = await async_viewer_sentences(hass)
     known = store.data if (store := assistants(hass)) else {}
     names = [
         name if one == _NEW_ASSISTANT else known[one].name

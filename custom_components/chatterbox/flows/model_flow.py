@@ -63,8 +63,9 @@ from .dialog import (
     DROPDOWN,
     async_free_title,
     async_placeholders,
-    async_viewer_language,
+    async_viewer_sentences,
     choice,
+    labelled,
     marked,
 )
 from .service_checks import (
@@ -126,8 +127,8 @@ async def async_chat_model_selector(
     """Return the field for a model, with what is known of each: its price, and whether it only talks."""
     if not models:
         return selector.TextSelector()
-    sentences = await async_get_sentences(hass, await async_viewer_language(hass))
-    options: list[selector.SelectOptionDict] = []
+    sentences = await async_viewer_sentences(hass)
+    labels: dict[str, str] = {}
     for model in models:
         price = await async_known_price(
             hass, service, known_server(service), AgentSettings(model.name)
@@ -139,8 +140,8 @@ async def async_chat_model_selector(
         )
         if price is not None and price.usual != FREE:
             label += f" · ${price.usual.input:g} / ${price.usual.output:g}"
-        options.append(selector.SelectOptionDict(value=model.name, label=label))
-    return choice(options=options, mode=DROPDOWN, custom_value=True)
+        labels[model.name] = label
+    return choice(options=labelled(labels), mode=DROPDOWN, custom_value=True)
 
 
 def only_model(models: Sequence[str]) -> str:
@@ -281,9 +282,7 @@ class ModelFlow(ConfigSubentryFlow):
             return self.async_abort(reason="entry_not_loaded")
         subentry = self._get_reconfigure_subentry()
         self._name, self._stored = subentry.title, subentry.data
-        sentences = await async_get_sentences(
-            self.hass, await async_viewer_language(self.hass)
-        )
+        sentences = await async_viewer_sentences(self.hass)
         times = times_sentence(sentences, subentry.data)
         return self.async_show_menu(
             step_id="reconfigure",
@@ -388,9 +387,7 @@ class ModelFlow(ConfigSubentryFlow):
         if self._kind is const.ServiceKind.OFFLINE:
             return
         service = self._get_entry().data
-        self._sentences = await async_get_sentences(
-            self.hass, await async_viewer_language(self.hass)
-        )
+        self._sentences = await async_viewer_sentences(self.hass)
         known = await async_known_price(
             self.hass, service, known_server(service), settings
         )
@@ -605,9 +602,7 @@ class ModelFlow(ConfigSubentryFlow):
                     vol.Required(group): section(vol.Schema(part), {"collapsed": True})
                 }
             fields |= part
-        sentences = await async_get_sentences(
-            self.hass, await async_viewer_language(self.hass)
-        )
+        sentences = await async_viewer_sentences(self.hass)
         assist = source_names(self.hass, sentences)[llm.LLM_API_ASSIST]
         ranges = {f"{name}_range": number.range for name, number in NUMBERS.items()}
         return await self._async_show_form(
@@ -637,17 +632,10 @@ class ModelFlow(ConfigSubentryFlow):
 
     def _summary_selector(self) -> selector.SelectSelector:
         """Return the field for the model that writes summaries; the titles of agents are not translated."""
-        known = [
-            selector.SelectOptionDict(value=choice, label=choice)
-            for choice in SUMMARIES
-        ]
-        titles = self._titles_of(self._fallbacks)
-        others = [
-            selector.SelectOptionDict(value=agent_id, label=title)
-            for agent_id, title in titles.items()
-        ]
+        labels = {choice: choice for choice in SUMMARIES}
+        labels |= self._titles_of(self._fallbacks)
         return choice(
-            options=known + others, mode=DROPDOWN, translation_key=const.CONF_SUMMARY
+            options=labelled(labels), mode=DROPDOWN, translation_key=const.CONF_SUMMARY
         )
 
     def _tool_source_selector(self) -> selector.SelectSelector:
@@ -662,11 +650,7 @@ class ModelFlow(ConfigSubentryFlow):
             for api_id in chosen
             if api_id not in there
         }
-        apis = [
-            selector.SelectOptionDict(value=api_id, label=name)
-            for api_id, name in (there | gone).items()
-        ]
-        return choice(options=apis, multiple=True)
+        return choice(options=labelled(there | gone), multiple=True)
 
     def _titles_of(self, agent_ids: Iterable[str]) -> Mapping[str, str]:
         """Return the titles of agents with those of their services, since several agents may have the same title."""

@@ -36,13 +36,21 @@ from yarl import URL
 
 from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
+from ..agent.json.text import as_list
 from ..agent.providers.profiles import OTHER, PROFILES
 from ..runtime.composition import is_same_server, model_server
 from ..settings.agent import settings_of
 from ..settings.options import NUMBERS, find_problems, new_agent_data, set_options
 from ..settings.service_address import InvalidAddress, parse_address
 from ..speech.sentences import async_get_sentences, error_key
-from .dialog import async_viewer_language, choice, docs_url, escaped
+from .dialog import (
+    async_viewer_language,
+    async_viewer_sentences,
+    choice,
+    docs_url,
+    escaped,
+    labelled,
+)
 from .service_checks import async_home_prompt, async_tight_window
 from .service_form import INTERFACES, PASSWORD, TypedService, title_of
 
@@ -183,9 +191,8 @@ class ForeignAgent:
             CONF_LLM_HASS_API,
             [llm.LLM_API_ASSIST] if self.entry.domain == _EXTENDED else [],
         )
-        listed = apis if isinstance(apis, list) else [apis]
         data[CONF_LLM_HASS_API] = [
-            api for api in listed if isinstance(api, str) and api
+            api for api in as_list(apis) if isinstance(api, str) and api
         ]
         return data
 
@@ -293,11 +300,8 @@ class MovingIn(ConfigFlow):
             f"{one.title} ({names[one.entry.domain]}: {one.entry.title})"
             for one in agents
         ]
-        options = [
-            selector.SelectOptionDict(value=str(number), label=label)
-            for number, label in enumerate(labels)
-        ]
-        field = choice(options=options)
+        options = {str(number): label for number, label in enumerate(labels)}
+        field = choice(options=labelled(options))
         return self.async_show_form(
             step_id="move_in",
             data_schema=vol.Schema({vol.Required(_FIELD_AGENT): field}),
@@ -352,9 +356,7 @@ class MovingIn(ConfigFlow):
         tight = await async_tight_window(
             self.hass, server, service.data, settings, prompt
         )
-        sentences = await async_get_sentences(
-            self.hass, await async_viewer_language(self.hass)
-        )
+        sentences = await async_viewer_sentences(self.hass)
         warning = tight.warning(sentences, settings.model) if tight else ""
         is_news, self._warned_of = warning != self._warned_of, warning
         return {CONF_MODEL: "model_warning"} if warning and is_news else {}

@@ -14,6 +14,7 @@ from homeassistant.components.lock import DOMAIN as LOCK_DOMAIN
 from homeassistant.const import SERVICE_UNLOCK
 from homeassistant.util import dt as dt_util
 
+from ..agent.json.text import as_list
 from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_PIN, CONF_RULES
 from ..runtime.rule_labels import RuleLabels
@@ -95,7 +96,7 @@ def read_rules(
     if rows in (None, ""):
         return Policy()
     rules, problems = dict[int, Rule](), list[Problem]()
-    for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
+    for number, row in enumerate(as_list(rows), start=1):
         try:
             rules[number] = _rule(row, labels)
         except RowError as error:
@@ -215,5 +216,4 @@ def _text(value: JsonValue) -> str:
 
 def _texts(value: JsonValue) -> list[str]:
     """Return the texts of a list, or a single text as a list, without empty ones."""
-    values = value if isinstance(value, list) else [value]
-    return [text for text in map(_text, values) if text]
+    return [text for text in map(_text, as_list(value)) if text]

@@ -189,8 +189,7 @@ async def async_home_prompt(hass: HomeAssistant, settings: AgentSettings) -> str
     sources = PromptSources(settings.prompt, offer.prompt, offer.context)
     prompt = async_write_prompt(hass, context_without_speaker(hass), sources)
     tools: list[JsonValue] = [
-        [one.name, one.description, one.short_parameters or one.parameters]
-        for one in for_models(offer.definitions)
+        [*one.described.values()] for one in for_models(offer.definitions)
     ]
     return prompt.instructions + canonical_json(tools)
 

@@ -16,7 +16,7 @@ from ..agent.providers.service_client import address_without_version
 from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
 from ..runtime.composition import known_server
 from ..settings.service_address import InvalidAddress, parse_address, short_name
-from .dialog import DROPDOWN, KNOWN_SECRET, LIST, choice, typed_secret
+from .dialog import DROPDOWN, KNOWN_SECRET, LIST, choice, labelled, typed_secret
 
 _EXAMPLE_HOST: Final = "192.168.1.10"
 SECTION_INTERFACE: Final = "interface"
@@ -180,11 +180,8 @@ def own_server_schema(*, asks_key: bool) -> vol.Schema:
 
 
 def _choice_of(servers: Iterable[ServerProfile]) -> selector.SelectSelector:
-    options = [
-        selector.SelectOptionDict(value=server.id, label=server.name)
-        for server in servers
-    ]
-    return choice(options=options, mode=DROPDOWN, translation_key=CONF_SERVER)
+    options = {server.id: server.name for server in servers}
+    return choice(options=labelled(options), mode=DROPDOWN, translation_key=CONF_SERVER)
 
 
 _INTERFACE: Final = choice(

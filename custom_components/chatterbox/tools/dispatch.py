@@ -52,7 +52,7 @@ from ..effects.effect import (
     actions_of,
     run_by,
 )
-from ..effects.intents import delayed_command, intent_effects
+from ..effects.intents import delayed_command, filled, intent_effects
 from ..effects.reported import (
     Failures,
     async_add_reasons,
@@ -186,12 +186,8 @@ def _of_intent(
     tool: llm.IntentTool,
     arguments: JsonObject,
 ) -> Effects:
-    slots = {
-        name: value
-        for name, value in arguments.items()
-        if not intent.is_blank_slot_value(value)
-    }
-    effects = intent_effects(hass, tool.intent_type, slots, llm_context.assistant)
+    slots, assistant = filled(arguments), llm_context.assistant
+    effects = intent_effects(hass, tool.intent_type, slots, assistant)
     if isinstance(effects, Unresolved) and tool.annotations.read_only:
         return Annotated(annotations_of(tool), run_by(tool.intent_type, NOTHING))
     return effects

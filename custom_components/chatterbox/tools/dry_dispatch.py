@@ -14,7 +14,7 @@ from homeassistant.helpers import intent, llm
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..effects.actions import controlled_by
 from ..effects.effect import Annotated, Effects, Touches, UnknownReason, Unresolved
-from ..effects.intents import is_question_intent, missed_by_intent
+from ..effects.intents import filled, is_question_intent, missed_by_intent
 from ..effects.reported import unavailable_names
 from ..home.entity_matches import entity_name
 from ..records.turn_record import UNREACHABLE, FailedTarget, result_content
@@ -133,11 +133,7 @@ class DryDispatcher:
         self, tool: llm.IntentTool, arguments: JsonObject
     ) -> intent.MatchFailedError | frozenset[str]:
         context = self.offer.llm_context
-        slots = {
-            name: value
-            for name, value in arguments.items()
-            if not intent.is_blank_slot_value(value)
-        }
+        slots = filled(arguments)
         preferences = llm.async_get_match_preferences(self.hass, context)
         return missed_by_intent(
             self.hass, tool.intent_type, slots, context.assistant, preferences

@@ -53,6 +53,11 @@ def is_json_object(text: str) -> bool:
         return False
 
 
+def as_list(value: JsonValue) -> list[JsonValue]:
+    """Return a list, or another value as the only one of a list."""
+    return value if isinstance(value, list) else [value]
+
+
 def objects_in(value: JsonValue) -> list[JsonObject]:
     """Return the objects of a list; none of another value."""
     return (

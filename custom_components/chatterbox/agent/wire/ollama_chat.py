@@ -70,12 +70,7 @@ def request_to_payload(
 
 
 def _tool(tool: ToolDefinition) -> JsonValue:
-    function: JsonValue = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.short_parameters or tool.parameters,
-    }
-    return {"type": "function", "function": function}
+    return {"type": "function", "function": tool.described}
 
 
 def _messages(

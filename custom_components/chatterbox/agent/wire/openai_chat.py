@@ -106,16 +106,8 @@ def request_to_payload(
         "messages": _messages(request, dialect, accepted),
     }
     if request.tools:
-        functions: list[JsonObject] = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.short_parameters or tool.parameters,
-            }
-            for tool in request.tools
-        ]
         payload["tools"] = [
-            {"type": "function", "function": function} for function in functions
+            {"type": "function", "function": tool.described} for tool in request.tools
         ]
         if (
             request.tool_choice is not ToolChoiceMode.AUTO

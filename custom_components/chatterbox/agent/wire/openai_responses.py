@@ -250,13 +250,7 @@ def _message_items(
 
 def _tool(tool: ToolDefinition) -> JsonObject:
     """Return a tool, not strict: few schemas of tools meet its demands."""
-    return {
-        "type": "function",
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.short_parameters or tool.parameters,
-        "strict": False,
-    }
+    return {"type": "function", **tool.described, "strict": False}
 
 
 def _tool_choice(request: CompletionRequest) -> JsonValue:

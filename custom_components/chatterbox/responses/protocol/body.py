@@ -35,6 +35,9 @@ _MOST_ENTRIES: Final = 4096
 CLIENT_TOOLS_STATUS: Final = "chatterbox:client_tools_status"
 
 type Short = Annotated[str, Field(max_length=64)]
+type Metadata = Annotated[
+    dict[Short, Annotated[str, Field(max_length=512)]], Field(max_length=16)
+]
 type Id = Annotated[str, Field(min_length=1, max_length=256)]
 type ReasoningSummary = Literal["auto", "concise", "detailed"]
 type Includable = Literal[
@@ -141,9 +144,7 @@ class CreateBody(_Hints):
         Literal["auto", "default", "flex", "priority", "scale", "fast", "ultrafast"]
         | None
     ) = None
-    metadata: Annotated[
-        dict[Short, Annotated[str, Field(max_length=512)]], Field(max_length=16)
-    ] = {}
+    metadata: Metadata = {}
     safety_identifier: Short | None = None
     prompt_cache_key: Short | None = None
     user: str | None = None

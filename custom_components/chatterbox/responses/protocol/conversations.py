@@ -9,16 +9,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Final
+from typing import Final
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
-from pydantic import Field, JsonValue as AnyJson
+from pydantic import JsonValue as AnyJson
 
 from ...agent.messages import JsonObject
 from ...history.store.records import ResponseRecord, weight_of
 from .backend import Backend, Caller, ResponseStore
-from .body import BodyReader, Part, Short, parse_part, parse_text
+from .body import BodyReader, Metadata, Part, parse_part, parse_text
 from .chains import CONTINUABLE, StoredResponses, items_of
 from .errors import ApiError, invalid, not_found
 from .items.schema import item_ids, new_response_id
@@ -37,21 +37,11 @@ _MOST_BYTES: Final = 10_000_000
 
 class _CreateBody(Part):
     items: AnyJson = None
-    metadata: (
-        Annotated[
-            dict[Short, Annotated[str, Field(max_length=512)]], Field(max_length=16)
-        ]
-        | None
-    ) = None
+    metadata: Metadata | None = None
 
 
 class _UpdateBody(Part):
-    metadata: (
-        Annotated[
-            dict[Short, Annotated[str, Field(max_length=512)]], Field(max_length=16)
-        ]
-        | None
-    )
+    metadata: Metadata | None
 
 
 class _AddBody(Part):

@@ -22,6 +22,7 @@ from ...agent.messages import (
 from ...agent.protocols import Deny, Hooks, Rewrite
 from ...const import DOMAIN
 from ...effects.effect import Effects, TimedCall
+from ...effects.intents import filled
 from ...people.speakers import NOBODY, Speaker
 from ...records.turn_record import FailedTarget, result_content
 from ...settings.agent import AgentSettings
@@ -235,11 +236,7 @@ class SharedTool(llm.Tool):
         llm_context: llm.LLMContext,
     ) -> llm.ToolResult:
         """Run the tool with the arguments that are not blank."""
-        given = {
-            key: value
-            for key, value in tool_input.tool_args.items()
-            if not intent.is_blank_slot_value(value)
-        }
+        given = filled(tool_input.tool_args)
         return _native(
             await self.tool.run(OwnCall(hass, llm_context, self.parameters(given)))
         )

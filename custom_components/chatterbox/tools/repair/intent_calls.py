@@ -25,6 +25,7 @@ from homeassistant.helpers import (
 )
 
 from ...agent.json.coercion import Unfit
+from ...agent.json.text import as_list
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...agent.text import plain_name
 from ...effects.intents import (
@@ -316,5 +317,6 @@ def _text(value: JsonValue) -> str:
 
 def _texts(value: JsonValue) -> frozenset[str]:
     """Return a text or the texts of a list in small letters."""
-    values = value if isinstance(value, list) else [value]
-    return frozenset([plain_name(text) for one in values if (text := _text(one))])
+    return frozenset(
+        [plain_name(text) for one in as_list(value) if (text := _text(one))]
+    )

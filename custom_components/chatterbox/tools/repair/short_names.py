@@ -18,6 +18,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
 
 from ...agent.json.coercion import Unfit
+from ...agent.json.text import as_list
 from ...agent.messages import (
     JsonObject,
     JsonValue,
@@ -356,5 +357,4 @@ def _text(value: JsonValue) -> str | None:
 
 
 def _texts(value: JsonValue) -> list[str]:
-    values = value if isinstance(value, list) else [value]
-    return [text for one in values if (text := _text(one))]
+    return [text for one in as_list(value) if (text := _text(one))]
