@@ -221,7 +221,7 @@ class ToolDefinition:
 
     @property
     def described(self) -> JsonObject:
-        """What a model is told about it."""
+        """Its description for a model."""
         return {
             "name": self.name,
             "description": self.description,

@@ -99,7 +99,7 @@ _ADDED: Final = "HassListAddItem"
 _KINDS: Final = frozenset(ReminderKind)
 _MOVABLE: Final = _KINDS - {ReminderKind.TIMER}
 _ON_KNOWN: Final = frozenset({"ask", "cancel"})
-"""What is asked of plans that are told by their kind or their name: "how long for the eggs?"."""
+"""Acts on plans that are named by their kind or by words: "how long for the eggs?"."""
 _SAID_AT: Final = "said_at"
 """When the words of a request were said, among the arguments of its call until its time is clear."""
 _MOST_TIMES: Final = 6
@@ -357,7 +357,7 @@ class _Sentence:
             key = f"later_none_{kind}{'_then' if then else ''}"
             return self._says(replace(request, is_last_resort=True), key)
         if request.is_question:
-            return self._told(roles, meant)
+            return self._listing(roles, meant)
         if sure and self._means_all(words, time.words, meant):
             return self._about("cancel", meant)
         return self._asks_which(meant)
@@ -395,15 +395,14 @@ class _Sentence:
             return has_days or not time
         return len(plans) == (2 if "both" in words.roles else 1)
 
-    def _told(
+    def _listing(
         self, roles: frozenset[str], plans: Sequence[FuturePlan]
     ) -> RecognizedRequest:
         """Return the request that tells plans of one kind: how many, only the next one, or all."""
         if "count" in roles and len(plans) > 1:
             answer = self.known.count(plans)
             return replace(_QUESTION, answer=answer, is_last_resort=True)
-        told = plans[:1] if "next" in roles else plans
-        return self._about("list", told)
+        return self._about("list", plans[:1] if "next" in roles else plans)
 
     async def _async_timers(
         self, time: TimeInSentence, words: PlanWords, theirs: RecognizedRequest | None
@@ -423,7 +422,7 @@ class _Sentence:
             return None
         timers = sorted([*ours, *others], key=due_order)
         if (ours and not others) or ("count" in words.roles and len(timers) > 1):
-            return self._told(words.roles, timers)
+            return self._listing(words.roles, timers)
         spoken = " ".join(
             plan_text(self.hass, self.texts, plan, self.language) for plan in timers
         )
@@ -487,8 +486,8 @@ class _Sentence:
         name, slots = (theirs.intent.name, slots_of(theirs)) if theirs else ("", {})
         calls = self.reading.calls
         if theirs is None and found is None and len(calls) == 1:
-            [(read, values, *_)] = calls
-            name, slots = (read, {**values}) if read in _TIMERS else ("", {})
+            [(meant, values, *_)] = calls
+            name, slots = (meant, {**values}) if meant in _TIMERS else ("", {})
         command = delayed_command(name, slots)
         if name and not command:
             request = self._of_timer(name, slots)

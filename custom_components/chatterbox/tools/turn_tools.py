@@ -264,7 +264,7 @@ def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:
 
 
 class _Answer(NamedTuple):
-    """What an API offers."""
+    """The answer of an API."""
 
     api: llm.API
     offer: ApiOffer | None = None
@@ -282,8 +282,9 @@ async def _async_ask_all(
 ) -> Sequence[_Answer]:
     """Ask APIs for their tools, but those that the speaker may not use."""
     allowed = [api for api in apis if await async_may_use(api, llm_context.context)]
-    asked = (_async_ask(hass, api, llm_context, api_timeout, home) for api in allowed)
-    return await asyncio.gather(*asked)
+    return await asyncio.gather(
+        *(_async_ask(hass, api, llm_context, api_timeout, home) for api in allowed)
+    )
 
 
 async def _async_ask(
