@@ -74,7 +74,7 @@ AREAS: Final = {
             "effects/**/test_*.py",
             "tools/**/test_*dispatch.py",
             "tools/dispatch/test_*.py",
-            "offline/test_dispatcher.py",
+            "offline/dispatcher/test_dispatcher.py",
             "approvals/guard/test_*.py",
             "approvals/**/test_policy.py",
             "approvals/policy/test_*.py",

@@ -33,11 +33,11 @@ from custom_components.chatterbox.history.store.records import (
     WriterLimits,
 )
 from custom_components.chatterbox.history.store.rows import insert_record
+from tests.history.store.history_store.test_history_store import ids
 
 from .postgresql import PostgreSQL
 from .records import audit, turn
 from .stores import Stores, sqlite_url
-from .test_history_store import ids
 
 
 class Disk:

@@ -21,11 +21,11 @@ from custom_components.chatterbox.history.store.records import (
     Trouble,
     WriterLimits,
 )
+from tests.history.store.history_store.test_history_store import ids, stored_ids
 
 from .postgresql import PostgreSQL
 from .records import audit, response, turn
 from .stores import HASTY, Stores, sqlite_url
-from .test_history_store import ids, stored_ids
 
 _INTEGRATION = Path(custom_components.__file__).parent / "chatterbox"
 

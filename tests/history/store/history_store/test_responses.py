@@ -12,9 +12,9 @@ from custom_components.chatterbox.history.store.records import (
     StoreUnavailable,
     Trouble,
 )
+from tests.history.store.history_store.test_history_store import all_bytes, stored_ids
 from tests.history.store.records import DAY, MORNING, audit, response, turn
 from tests.history.store.stores import ON_BOTH, Stores, sqlite_url
-from tests.history.store.test_history_store import all_bytes, stored_ids
 
 AGENTS = ("agent",)
 

@@ -27,14 +27,13 @@ from custom_components.chatterbox.nlu.requests import (
     WorldQuestion,
 )
 from custom_components.chatterbox.nlu.understanding import understand
-
-from .home import demo_names
+from tests.nlu.home import demo_names
 
 HERE = Surroundings("living_room", frozenset({"media_player.living_room_speaker"}))
 LANGUAGES = Path(lexicons.__file__).parents[1] / "languages"
 SENTENCES = {
     file.stem: tomllib.loads(file.read_text("utf-8"))
-    for file in Path(__file__).parent.glob("sentences/*.toml")
+    for file in Path(__file__).parents[1].glob("sentences/*.toml")
 }
 """By language and section: `requests` with what they mean, `unreached` with what they should mean, and `none`."""
 LEAST_REQUESTS, LEAST_RIGHT = 100, 0.9

@@ -43,10 +43,9 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
     Timeouts,
     await_first,
 )
+from tests.agent.providers.manual_clock import ManualClock
 from tests.agent.turns import run_other_tasks
 from tests.support.doubles import Gate, Line, ScriptedProvider, say
-
-from .manual_clock import ManualClock
 
 CLOSED, OPEN, HALF_OPEN = BreakerState
 POLICY = BreakerPolicy(failures=2, cool_down=10, growth=2, longest_cool_down=60)

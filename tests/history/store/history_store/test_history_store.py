@@ -21,10 +21,9 @@ from custom_components.chatterbox.history.store.records import (
     response_from_json,
     turn_from_json,
 )
+from tests.history.store.records import DAY, MORNING, audit, response, turn
+from tests.history.store.stores import ON_BOTH, Stores
 from tests.support.busy_threads import no_free_thread
-
-from .records import DAY, MORNING, audit, response, turn
-from .stores import ON_BOTH, Stores
 
 NOON = MORNING + DAY / 4
 

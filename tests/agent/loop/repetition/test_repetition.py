@@ -42,7 +42,7 @@ from tests.support.doubles import (
 )
 from tests.support.thorough import some_examples
 
-REPOSITORY = Path(__file__).parents[3]
+REPOSITORY = Path(__file__).parents[4]
 TURN = Turn("Light!", tools=(tool("light_on"), tool("look", read_only=True)))
 LIGHT = ToolCallReady(ToolCall("1", "light_on", "{}"))
 

@@ -18,8 +18,7 @@ from custom_components.chatterbox.responses.protocol.request import (
     read_create,
     read_socket_create,
 )
-
-from .open_responses import assert_fits
+from tests.responses.protocol.open_responses import assert_fits
 
 ASKED: JsonObject = {"model": "conversation.kitchen", "input": "Hi"}
 REST_OF_A_RESPONSE: JsonObject = {

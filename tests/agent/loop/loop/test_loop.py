@@ -28,6 +28,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import Deny, OutputFormat
+from tests.agent.loop.loop_tools import ON, SHOW, TURN, UNLOCK
 from tests.agent.turns import assert_whole, collect, finished, phases, results
 from tests.support.doubles import (
     NO,
@@ -41,8 +42,6 @@ from tests.support.doubles import (
     never,
     say,
 )
-
-from .loop_tools import ON, SHOW, TURN, UNLOCK
 
 pytestmark = pytest.mark.usefixtures("loop_clock")
 

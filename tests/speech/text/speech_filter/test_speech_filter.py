@@ -11,7 +11,7 @@ from custom_components.chatterbox.speech.text import SpeechFilter, speakable
 from tests.speech.text.markdown_texts import cut, markdown, marks
 
 LANGUAGES = ["en", "de", "fr", "es", "it", "nl", "pt", "pl", "sv", "zh"]
-RECORDED = Path(__file__).parents[2] / "fixtures" / "recorded-runs" / "hard-cases.jsonl"
+RECORDED = Path(__file__).parents[3] / "fixtures" / "recorded-runs" / "hard-cases.jsonl"
 
 
 def in_pieces(

@@ -19,8 +19,7 @@ from custom_components.chatterbox.const import (
 )
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.servers.in_process import serving, serving_script, with_list
-
-from .support.service_dialogs import (
+from tests.support.service_dialogs import (
     GUARDED,
     TALKING,
     add,

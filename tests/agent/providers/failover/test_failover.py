@@ -58,10 +58,9 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
     Timeouts,
     is_available,
 )
+from tests.agent.providers.manual_clock import ManualClock
 from tests.agent.turns import run_other_tasks
 from tests.support.doubles import Line, ScriptedProvider, call, never, say, tool
-
-from .manual_clock import ManualClock
 
 CLOSED, OPEN, HALF_OPEN = BreakerState
 LIGHT, LOOK, SENTENCE = (

@@ -28,16 +28,7 @@ from custom_components.chatterbox.agent.providers.service_client import (
     ServiceClient,
     TimeLimits,
 )
-from tests.support.servers.certificate import self_signed
-from tests.support.servers.raw_http import (
-    Ending,
-    RawReply,
-    head,
-    raw_http_server,
-    reply,
-)
-
-from .chat_completions import (
+from tests.agent.providers.chat_completions import (
     ANSWER,
     ANSWER_EVENTS,
     DONE,
@@ -48,6 +39,14 @@ from .chat_completions import (
     STOP,
     collect,
     provider_of,
+)
+from tests.support.servers.certificate import self_signed
+from tests.support.servers.raw_http import (
+    Ending,
+    RawReply,
+    head,
+    raw_http_server,
+    reply,
 )
 
 
