@@ -70,6 +70,7 @@ async def begin(hass: HomeAssistant) -> ConfigFlowResult:
     return await submit(hass, step, agent="0")
 
 
+@pytest.mark.each_row
 @pytest.mark.parametrize("domain", FOREIGN)
 async def test_what_both_have_is_carried_over_and_the_rest_is_named(
     hass: HomeAssistant, domain: str
