@@ -113,7 +113,14 @@ class TokenEstimate:
 
     def of_tools(self, tools: Iterable[ToolDefinition]) -> int:
         """Estimate the tokens of tools, as they are described to a model."""
-        described: list[JsonValue] = [tool.described for tool in tools]
+        described: list[JsonValue] = [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.short_parameters or tool.parameters,
+            }
+            for tool in tools
+        ]
         return self.of_text(canonical_json(described)) if described else 0
 
     def corrected(self, estimated: int, reported: int) -> TokenEstimate:

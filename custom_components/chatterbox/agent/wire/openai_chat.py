@@ -106,8 +106,16 @@ def request_to_payload(
         "messages": _messages(request, dialect, accepted),
     }
     if request.tools:
+        functions: list[JsonObject] = [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.short_parameters or tool.parameters,
+            }
+            for tool in request.tools
+        ]
         payload["tools"] = [
-            {"type": "function", "function": tool.described} for tool in request.tools
+            {"type": "function", "function": function} for function in functions
         ]
         if (
             request.tool_choice is not ToolChoiceMode.AUTO
