@@ -171,6 +171,19 @@ class ToolCallReady:
 
 
 @dataclass(frozen=True, slots=True)
+class ServiceSearched:
+    """The service has searched the web while its model answers. This ends a message, and the answer goes on in another.
+
+    A message with calls goes on, because all of their results follow it.
+    """
+
+    call: ToolCall
+    result: ToolResult
+    provider_items: tuple[ProviderItem, ...] = ()
+    """Those of the message that ends here."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolStarted:
     """A tool has started."""
 
@@ -264,6 +277,7 @@ type ProviderEvent = (
     | TextDelta
     | ReasoningDelta
     | ToolCallReady
+    | ServiceSearched
     | ProviderSwitched
     | CompletionResult
 )

@@ -38,6 +38,12 @@ class ToolCall:
     """JSON text: as the model wrote it until the call is parsed; then as it ran."""
 
 
+WEB_SEARCH: Final = "chatterbox__web_search"
+"""Name of calls that search the web, whether a tool of the turn runs them or the service of the model by itself."""
+MOST_SEARCHES: Final = 2
+"""Searches of the web in one turn."""
+
+
 IMAGE_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """Images that every multimodal service accepts."""
 PDF: Final = "application/pdf"
@@ -128,6 +134,8 @@ class ToolResult:
     """The dispatcher's own form of the result, which the loop passes on untouched."""
     may_repeat: bool = field(default=False, compare=False)
     """Whether the same call is judged anew if it is made again in its turn."""
+    fee: float = field(default=0.0, compare=False)
+    """US dollars that the call has cost."""
 
 
 type Message = UserMessage | AssistantMessage | ToolResult
@@ -238,6 +246,8 @@ class ToolOutcome:
     native: object = None
     open_world: bool = False
     """Whether it brings in text from outside the home, although its tool does not always."""
+    fee: float = 0.0
+    """US dollars that the call has cost."""
 
 
 class ToolChoiceMode(StrEnum):

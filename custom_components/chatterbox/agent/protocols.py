@@ -134,6 +134,8 @@ class CompletionRequest:
     """Whether a server may truncate the beginning of a prompt that is too long. Otherwise it has to reject the prompt.
     """
     options: AnswerOptions = NO_WISHES
+    searches: int = 0
+    """How often the service may search the web by itself; a service that cannot, does not."""
     may_be_shortened: bool = True
     """Whether a provider that sends a window may omit the oldest messages. Otherwise it raises `PromptTooLong`."""
 

@@ -5,6 +5,7 @@ assistant message has exactly one result, right after that message.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from .events import (
@@ -16,6 +17,7 @@ from .events import (
     TurnEvent,
 )
 from .messages import (
+    WEB_SEARCH,
     AssistantMessage,
     Message,
     ToolCall,
@@ -47,6 +49,36 @@ def outside_results(transcript: Iterable[Message]) -> Sequence[ToolResult]:
         for message in transcript
         if isinstance(message, ToolResult) and message.open_world
     ]
+
+
+def searches_in(messages: Iterable[Message]) -> int:
+    """Return how often the web was searched."""
+    return sum(
+        isinstance(message, ToolResult) and message.name == WEB_SEARCH
+        for message in messages
+    )
+
+
+def without_searches(messages: Iterable[Message]) -> Transcript:
+    """Return messages without the searches of the web and what they have found.
+
+    A result, and a message that holds nothing else, becomes an empty message, so that
+    positions in the transcript stay valid.
+    """
+    return tuple([_without_searches(message) for message in messages])
+
+
+def _without_searches(message: Message) -> Message:
+    match message:
+        case ToolResult(name=name) if name == WEB_SEARCH:
+            return AssistantMessage()
+        case AssistantMessage(tool_calls=calls) if any(
+            call.name == WEB_SEARCH for call in calls
+        ):
+            others = tuple([call for call in calls if call.name != WEB_SEARCH])
+            return replace(message, tool_calls=others)
+        case _:
+            return message
 
 
 class TranscriptRecorder:

@@ -13,6 +13,7 @@ from custom_components.chatterbox.agent.providers.refused_parameters import (
     ANTHROPIC_ADJUSTMENTS,
     ANTHROPIC_ALSO_CALLED,
     TOOL_ADJUSTMENTS,
+    Adjustment,
     RefusedParameters,
 )
 
@@ -1040,3 +1041,51 @@ def test_a_request_without_tools_is_none_of_too_many() -> None:
     assert not refused.trial({"messages": []}).leave_out(
         400, b"You may not include more than 4 tools"
     )
+
+
+SEARCHING: JsonObject = {
+    "model": "m",
+    "tools": [{"type": "function", "name": "on"}, {"type": "web_search"}],
+    "max_tool_calls": 2,
+    "messages": [
+        {"role": "user", "content": "Who won?"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "server_tool_use", "id": "s"},
+                {"type": "web_search_tool_result", "tool_use_id": "s"},
+                {"type": "text", "text": "They did."},
+            ],
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Hosted tool 'web_search' is not supported with gpt-4.1-nano.",
+        "The following tools cannot be used with reasoning.effort 'minimal': web_search.",
+        "tools.1: Web search is not enabled for this organization.",
+        "messages.1.content.1: unexpected `web_search_tool_result` block",
+    ],
+)
+@pytest.mark.parametrize("adjustments", [TOOL_ADJUSTMENTS, ANTHROPIC_ADJUSTMENTS])
+def test_where_a_service_does_not_search_it_is_asked_without_and_keeps_the_tools_of_the_home(
+    adjustments: Sequence[Adjustment], words: str
+) -> None:
+    refused = RefusedParameters("m", REQUIRED, {}, adjustments)
+    trial = refused.trial(SEARCHING)
+
+    assert trial.leave_out(400, json.dumps({"error": {"message": words}}).encode())
+
+    trial.accepted()
+    for sent in (trial.payload, refused.trial(SEARCHING).payload):
+        assert sent["tools"] == [{"type": "function", "name": "on"}]
+        assert "max_tool_calls" not in sent
+        assert [message["content"] for message in objects_in(sent["messages"])] == [
+            "Who won?",
+            [{"type": "text", "text": "They did."}],
+        ]
+    alone = refused.trial({"model": "m", "tools": [{"type": "web_search"}]})
+    assert alone.payload == {"model": "m"}

@@ -9,6 +9,7 @@ from custom_components.chatterbox.agent.events import (
     ProviderEvent,
     ProviderSwitched,
     ReasoningDelta,
+    ServiceSearched,
     TextDelta,
     ToolCallReady,
 )
@@ -52,7 +53,7 @@ class Heard:
             case CompletionResult():
                 assert self.result is None
                 self.result = event
-            case ProviderSwitched() | PromptProgress():
+            case ProviderSwitched() | PromptProgress() | ServiceSearched():
                 pass
 
     @property

@@ -143,6 +143,7 @@ def _answer_of(answer: ScriptedAnswer) -> Answer:
             )
             for index, call in enumerate(answer.tool_calls)
         ],
+        searches={search.query: search.pages for search in answer.searches},
         finish=FinishReason(answer.finish_reason) if answer.finish_reason else natural,
         usage=Usage(
             usage.prompt_tokens,

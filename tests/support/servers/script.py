@@ -39,6 +39,16 @@ class ScriptedCall(BaseModel):
     """Made up from the position when it is not given; an empty one is sent as none at all."""
 
 
+class ScriptedSearch(BaseModel):
+    """A search of the web that the service runs by itself before it answers."""
+
+    model_config = _STRICT
+
+    query: str
+    pages: dict[str, str] = {}
+    """Titles by address."""
+
+
 class ScriptedAnswer(BaseModel):
     """One assistant message, streamed."""
 
@@ -47,6 +57,7 @@ class ScriptedAnswer(BaseModel):
     content: str | None = None
     reasoning_content: str | None = None
     tool_calls: tuple[ScriptedCall, ...] = ()
+    searches: tuple[ScriptedSearch, ...] = ()
     finish_reason: str | None = None
     """`tool_calls` or `stop` when it is not given."""
     usage: ScriptedUsage | None = None

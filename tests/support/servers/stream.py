@@ -25,7 +25,11 @@ def chunks_of(
     reason = answer.finish_reason or ("tool_calls" if answer.tool_calls else "stop")
     yield _chunk(model, [{"index": 0, "delta": {}, "finish_reason": reason}])
     if include_usage:
-        yield _chunk(model, [], usage=_usage(answer.usage or ScriptedUsage()))
+        counts = _usage(answer.usage or ScriptedUsage())
+        if answer.searches:  # as OpenRouter counts them
+            searches: Chunk = {"web_search_requests": len(answer.searches)}
+            counts["server_tool_use"] = searches
+        yield _chunk(model, [], usage=counts)
     yield DONE
 
 
@@ -35,6 +39,13 @@ def _deltas(answer: ScriptedAnswer) -> Iterator[Chunk]:
         yield {"reasoning_content": piece}
     for piece in _pieces(answer.content or "", answer.piece_characters):
         yield {"content": piece}
+    cited: list[JsonValue] = [
+        {"type": "url_citation", "url_citation": {"url": url, "title": title}}
+        for search in answer.searches
+        for url, title in search.pages.items()
+    ]
+    if cited:
+        yield {"annotations": cited}
     for index, call in enumerate(answer.tool_calls):
         call_id = f"call_{index}" if call.id is None else call.id
         opening: Chunk = {

@@ -135,6 +135,7 @@ class ToolRunner:
             is_error=outcome.is_error,
             open_world=outcome.open_world or call.id in self._open_world,
             native=outcome.native,
+            fee=outcome.fee,
         )
 
 

@@ -24,8 +24,10 @@ from ..events import (
     ProviderEvent,
     ProviderSwitched,
     ReasoningDelta,
+    ServiceSearched,
     TextDelta,
     ToolCallReady,
+    ToolFinished,
     ToolStarted,
     TurnEvent,
     UsageReported,
@@ -51,6 +53,7 @@ from ..protocols import (
     ResponseComposer,
 )
 from ..timeouts import WaitedTooLong, leavable, read_aside, time_limit
+from ..transcript import searches_in, without_searches
 from .calls import fit_arguments, judge_call
 from .execution import ToolRunner
 from .hooks import HookChain
@@ -79,7 +82,9 @@ _PIECE: Final = 512
 
 def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
     """Return the request that the step makes from this state."""
-    turn = state.turn
+    turn, messages = state.turn, without_broken_words(state.messages)
+    if turn.searches:  # what they have found is in the items of their service
+        messages = without_searches(messages)
     # Context belongs to the words of this turn; a continuation has none.
     context = turn.context if turn.user_text is None else ""
     unfit = (state.answer,) if _is_kept(state, step) and state.answer else ()
@@ -90,7 +95,7 @@ def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
                 (turn.instructions, turn.output.instruction if turn.output else ""),
             )
         ),
-        transcript=turn.history + without_broken_words(state.messages) + unfit,
+        transcript=turn.history + messages + unfit,
         tools=tuple(sorted(turn.tools, key=attrgetter("name"))),
         tool_choice=step.tool_choice,
         directive="\n\n".join(filter(None, (context, _directive(state, step)))),
@@ -98,6 +103,7 @@ def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
         summary=turn.summary,
         may_be_cut=turn.may_be_shortened,
         options=_options(state),
+        searches=max(turn.searches - searches_in(state.messages), 0),
         may_be_shortened=turn.may_be_shortened,
     )
 
@@ -228,6 +234,8 @@ class Inference:
                 return (*heard, *self._end_repetition(self._repetition))
             case ToolCallReady(call, offered):
                 return self._called(await self._judge(call, offered))
+            case ServiceSearched():
+                return await self._searched(event)
             case ReasoningDelta(text):
                 self._reasoning.append(text)
                 if not is_data:
@@ -293,6 +301,28 @@ class Inference:
         if started := self._start_early(judged):
             yield started
 
+    async def _searched(self, search: ServiceSearched) -> Iterable[TurnEvent]:
+        """Show a search of the service to the hooks, before the calls that may follow from it, and end its message."""
+        call, started = search.call, ToolStarted(search.call, open_world=True)
+        result = await self.hooks.post_tool_use(call, search.result)
+        if self.state.open_calls:
+            self._provider_items += search.provider_items
+            return *self._called(Resolved(call, result)), started
+        rest = self._heard(self._rest())
+        ended = replace(
+            self._message(), tool_calls=(call,), provider_items=search.provider_items
+        )
+        self._spoken, self._reasoning = [], []
+        if not self._holds_all:
+            self._text = []
+        return (
+            *([TextDelta(rest)] if rest else ()),
+            ToolCallReady(call),
+            started,
+            MessageDone(ended),
+            ToolFinished(result),
+        )
+
     async def end(self) -> AsyncGenerator[TurnEvent]:
         """Yield the final events of a closed inference. Afterwards `state` holds its calls or its answer."""
         state = self.state
@@ -355,7 +385,7 @@ class Inference:
 
     def _count(self, end: CompletionResult) -> UsageReported:
         state, usage = self.state, end.usage
-        self._provider_items = (
+        self._provider_items += (
             (*end.provider_items, DECLINED) if end.declines else end.provider_items
         )
         written = usage.output_tokens or self._estimated_tokens()

@@ -53,6 +53,7 @@ from ..transcript import (
     open_calls,
     repair,
     synthetic_result,
+    without_searches,
 )
 from .calls import check_again, decide_call
 from .execution import ToolRunner
@@ -438,7 +439,8 @@ class TurnRunner:
 def _as_models_read(turn: Turn) -> Turn:
     """Return a turn whose history holds only words of models; what else matters is told before the new words."""
     words: Message = UserMessage("", context=turn.context, omitted=turn.omitted)
-    *history, words = as_models_read(without_declined((*repair(turn.history), words)))
+    earlier = without_searches(repair(turn.history))
+    *history, words = as_models_read(without_declined((*earlier, words)))
     context, omitted = (
         (words.context, words.omitted) if isinstance(words, UserMessage) else ("", "")
     )

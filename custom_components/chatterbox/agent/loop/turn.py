@@ -119,6 +119,8 @@ class Turn:
     may_be_shortened: bool = True
     """Whether the oldest messages may be omitted if the history exceeds the context window; otherwise the turn fails.
     """
+    searches: int = 0
+    """How often the services of the models may search the web by themselves."""
     guards_client_calls: bool = True
     """Whether hooks also see calls of client tools before these are handed out."""
 

@@ -10,7 +10,7 @@ from ..wire.anthropic_messages import AnthropicReplyReader, request_to_payload
 from ..wire.model_lists import ChatModel, parse_chat_models
 from ..wire.reply_reader import ReplyReader
 from .http_provider import HTTPProvider, lay_over
-from .profiles import ANTHROPIC, ModelOptions, with_wishes
+from .profiles import ANTHROPIC, ModelOptions, WireFormat, with_wishes
 from .refused_parameters import ANTHROPIC_ADJUSTMENTS, ANTHROPIC_ALSO_CALLED
 from .service_client import Access
 
@@ -46,6 +46,7 @@ class AnthropicMessagesProvider(HTTPProvider):
     """One model of one server. Safe to use for several turns at the same time."""
 
     _PATH = "messages"
+    _WIRE = WireFormat.ANTHROPIC_MESSAGES
     _PROFILE = ANTHROPIC
     _REQUIRED = frozenset(
         {"model", "max_tokens", "messages", "system", "tools", "stream"}
@@ -68,7 +69,11 @@ class AnthropicMessagesProvider(HTTPProvider):
     def _payload(self, request: CompletionRequest) -> JsonObject:
         options = self._options_for(request)
         payload = request_to_payload(
-            request, self._model, _max_tokens(options), self._profile.attachments
+            request,
+            self._model,
+            _max_tokens(options),
+            self._profile.attachments,
+            self._search_tool,
         )
         return lay_over(with_wishes(payload, _wishes(options)), self._options.extra)
 

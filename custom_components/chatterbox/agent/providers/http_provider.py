@@ -28,6 +28,7 @@ from ..events import (
     PromptProgress,
     ProviderEvent,
     ReasoningDelta,
+    ServiceSearched,
     TextDelta,
     ToolCallReady,
 )
@@ -43,7 +44,13 @@ from ..wire.model_lists import (
 )
 from ..wire.reply_reader import ReplyReader, ReportedFailure
 from .failures import error_of_report
-from .profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile, profile_at
+from .profiles import (
+    DEFAULT_OPTIONS,
+    ModelOptions,
+    ServerProfile,
+    WireFormat,
+    profile_at,
+)
 from .refused_parameters import Adjustment, RefusedParameters
 from .service_client import (
     DEFAULT_LIMITS,
@@ -167,6 +174,8 @@ class HTTPProvider(ABC):
 
     _PATH: ClassVar[str]
     """Of requests for an answer."""
+    _WIRE: ClassVar[WireFormat]
+    """The format of requests and answers."""
     _FREE_PATH: ClassVar[str] = "models"
     """Of a request that costs nothing."""
     _REQUIRED: ClassVar[frozenset[str]]
@@ -292,8 +301,17 @@ class HTTPProvider(ABC):
             )
             event = replace(event, usage=usage)
             await self._note_result(reply.payload, event)
+        if isinstance(event, ServiceSearched) and not event.result.is_error:
+            paid = replace(event.result, fee=self._profile.search_fee)
+            event = replace(event, result=paid)
         await _yield_to_loop(event)
         return _in_pieces(await reply.message.read(event))
+
+    @property
+    def _search_tool(self) -> str:
+        """The type of the service's own tool that searches the web; empty if it has none over this format."""
+        profile = self._profile
+        return profile.search_tool if profile.searches_over(self._WIRE) else ""
 
     def _access(self, base_url: str, key: str) -> Access:
         return Access(base_url, key, root_of=self.root_of)

@@ -25,7 +25,7 @@ from ..wire.ollama_chat import (
 )
 from ..wire.reply_reader import ReplyReader
 from .http_provider import HTTPProvider, lay_over
-from .profiles import OLLAMA, ModelOptions, nearest_effort, with_wishes
+from .profiles import OLLAMA, ModelOptions, WireFormat, nearest_effort, with_wishes
 from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
 from .service_client import ollama_root
 
@@ -43,6 +43,7 @@ class OllamaChatProvider(HTTPProvider):
 
     root_of = staticmethod(ollama_root)
     _PATH = "api/chat"
+    _WIRE = WireFormat.OLLAMA_CHAT
     _PROFILE = OLLAMA
     _FREE_PATH = "api/version"
     _STREAMS_OBJECTS = True

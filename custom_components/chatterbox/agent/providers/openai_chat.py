@@ -11,6 +11,7 @@ from ..wire.openai_chat import ChatReplyReader, request_to_payload
 from ..wire.reply_reader import ReplyReader
 from .failures import WORDINGS
 from .http_provider import HTTPProvider, lay_over
+from .profiles import WireFormat
 from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS, whole_answer
 
 
@@ -18,13 +19,15 @@ class OpenAIChatProvider(HTTPProvider):
     """One model of one server. Safe to use for several turns at the same time."""
 
     _PATH = "chat/completions"
+    _WIRE = WireFormat.OPENAI_CHAT
     _REQUIRED = frozenset({"model", "messages", "tools", "stream"})
     _ADJUSTMENTS = TOOL_ADJUSTMENTS
     _ALSO_CALLED: ClassVar = {"response_format": (*OUTPUT_REFUSALS, "response format")}
 
     @override
     def _reader(self, request: CompletionRequest) -> ReplyReader:
-        return ChatReplyReader(request.transcript)
+        searches = bool(request.searches and self._search_tool)
+        return ChatReplyReader(request.transcript, searches=searches)
 
     @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
@@ -35,6 +38,7 @@ class OpenAIChatProvider(HTTPProvider):
             profile.chat,
             self._attachments,
             output_beside_tools=profile.output_beside_tools,
+            search_tool=self._search_tool,
         )
         return lay_over(payload | self._wishes(request), self._options.extra)
 

@@ -14,7 +14,7 @@ from ..wire.openai_responses import (
 from ..wire.reply_reader import ReplyReader
 from .failures import WORDINGS
 from .http_provider import HTTPProvider, lay_over
-from .profiles import OPENAI, ServiceTier, nearest_effort, with_wishes
+from .profiles import OPENAI, ServiceTier, WireFormat, nearest_effort, with_wishes
 from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
 
 _LOGGER = logging.getLogger(__name__)
@@ -28,6 +28,7 @@ class OpenAIResponsesProvider(HTTPProvider):
     """One model of one server. Safe to use for several turns at the same time."""
 
     _PATH = "responses"
+    _WIRE = WireFormat.OPENAI_RESPONSES
     _PROFILE = OPENAI
     _REQUIRED = frozenset(
         {"model", "input", "instructions", "tools", "stream", "store"}
@@ -50,6 +51,7 @@ class OpenAIResponsesProvider(HTTPProvider):
             self._model,
             attachments=self._attachments,
             output_beside_tools=profile.output_beside_tools,
+            search_tool=self._search_tool,
         )
         return lay_over(
             with_wishes(payload, self._wishes(request)), self._options.extra

@@ -168,6 +168,10 @@ class ServerProfile:
     accepts_pdfs: bool = False
     output_beside_tools: bool = False
     """Whether tools and a structured output work in one request."""
+    search_tool: str = ""
+    """Type of the service's own tool that searches the web, in the preferred format; empty if it has none."""
+    search_fee: float = 0.0
+    """US dollars for a search by that."""
     max_tokens_field: str = "max_tokens"
     """In Chat Completions only, like the next three."""
     effort_style: Literal["field", "object", "switch", "template"] = "field"
@@ -180,6 +184,10 @@ class ServerProfile:
         return _EFFORT_STYLES[self.effort_style](
             nearest_effort(effort, self.known_efforts)
         )
+
+    def searches_over(self, wire: str) -> bool:
+        """Return whether the service searches the web by itself over a format."""
+        return bool(self.search_tool) and wire == self.wire
 
     @property
     def host(self) -> str:

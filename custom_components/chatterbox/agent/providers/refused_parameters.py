@@ -14,9 +14,10 @@ from typing import Final
 from ..json.text import objects_in
 from ..messages import JsonObject, JsonValue, canonical_json
 from ..protocols import ReasoningEffort
+from ..wire.anthropic_messages import OF_SEARCHES
 from ..wire.chat_dialect import in_turns
 from .failures import WORDINGS
-from .profiles import nearest_effort, with_wishes
+from .profiles import PROFILES, nearest_effort, with_wishes
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -361,7 +362,39 @@ def _without_cache(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     }
 
 
+def _without_search(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+    """Have the service not search the web, and leave out what it has found."""
+    kinds = {profile.search_tool for profile in PROFILES.values()} - {""}
+    tools = objects_in(payload.get(_TOOLS))
+    others = [tool for tool in tools if tool.get("type") not in kinds]
+    messages: list[JsonValue] = [
+        {
+            **message,
+            "content": [
+                block
+                for block in objects_in(message["content"])
+                if block.get("type") not in OF_SEARCHES
+            ],
+        }
+        if isinstance(message.get("content"), list)
+        else message
+        for message in objects_in(payload.get("messages"))
+    ]
+    changed: JsonObject = {
+        **payload,
+        **({"messages": messages} if "messages" in payload else {}),
+        **({_TOOLS: [*others]} if _TOOLS in payload else {}),
+    }
+    if len(others) < len(tools):
+        changed.pop("max_tool_calls", None)
+    return changed if others or not tools else _without(changed, (_TOOLS,))
+
+
+WITHOUT_SEARCH: Final = Adjustment(
+    "a search of the web by the service", WORDINGS["search_refused"], _without_search
+)
 ANTHROPIC_ADJUSTMENTS: Final = (
+    WITHOUT_SEARCH,
     Adjustment(
         "the thinking of this conversation",
         WORDINGS["refused_thoughts"],
@@ -480,6 +513,7 @@ _LIMITS: Final = {
 _TOOL_FIELDS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
 WITHOUT_TOOLS: Final = Adjustment("tools", WORDINGS["tools_refused"], _without_tools)
 TOOL_ADJUSTMENTS: Final = (
+    WITHOUT_SEARCH,
     Adjustment(
         "tools in a stream", WORDINGS["tools_refused_in_stream"], _without_streaming
     ),

@@ -354,9 +354,14 @@ class ServiceClient:
             return await body.read_text(limit=limit)
 
     async def get_text(
-        self, path: str, what: str, query: Mapping[str, str] | None = None
+        self,
+        path: str,
+        what: str,
+        query: Mapping[str, str] | None = None,
+        *,
+        limit: int = _MAX_BODY_BYTES,
     ) -> str:
-        """Return the text at `GET path?query`; `what` names it in errors, as in "list of models".
+        """Return the text of up to `limit` bytes at `GET path?query`; `what` names it in errors: "list of models".
 
         Raises a `ProviderError`; `ProviderReplyInvalid` if there is nothing at this
         address.
@@ -368,7 +373,7 @@ class ServiceClient:
                 raise ProviderReplyInvalid(
                     f"HTTP 404: the service has no {what} at this address"
                 )
-            return await self._text_of(response)
+            return await self._text_of(response, limit)
 
     async def post_text(self, path: str, payload: JsonObject) -> str:
         """Return the text that `POST path` answers. Raises a `ProviderError`."""
@@ -418,11 +423,13 @@ class ServiceClient:
         except TimeoutError as err:
             raise error_of_exception(err) from err
 
-    async def _text_of(self, response: aiohttp.ClientResponse) -> str:
+    async def _text_of(
+        self, response: aiohttp.ClientResponse, limit: int = _MAX_BODY_BYTES
+    ) -> str:
         if not _succeeded(response):
             raise self._refusal(response, await _error_body(response))
         with closing(_body_of(response)) as body:
-            return await body.read_text()
+            return await body.read_text(limit=limit)
 
     async def _send(
         self,

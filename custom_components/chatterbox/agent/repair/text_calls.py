@@ -19,6 +19,7 @@ from ..events import (
     ProviderEvent,
     ProviderSwitched,
     ReasoningDelta,
+    ServiceSearched,
     TextDelta,
     ToolCallReady,
 )
@@ -142,6 +143,9 @@ class TextCallReader:
                 await self._release_draft()
                 self._removed = self._removed or _SPACE
                 self._out += self._calls.given(call, self._tool_of(call.name))
+            case ServiceSearched():
+                await self._release_draft()
+                self._out.append(event)
             case CompletionResult(reason):
                 await self._end(cut=reason.is_cut)
                 self._learn(cut=reason.is_cut)

@@ -45,6 +45,7 @@ from .carried_blocks import CarriedBlock, carried_by
 from .output_schema import ANTHROPIC, strict_schema
 from .reply_reader import (
     Count,
+    FoundPage,
     Lenient,
     ReplyReader,
     ReportedFailure,
@@ -73,7 +74,12 @@ _ASSISTANT_BEGAN: Final = "(The assistant begins.)"
 """Stands before a conversation that the assistant opened: the first message has to be the user's."""
 
 _NO_REASON: Final = "end_turn"
-_CARRIED_TYPES: Final = frozenset({"thinking", "redacted_thinking"})
+_SEARCH: Final = "web_search"
+_SEARCH_USE: Final = "server_tool_use"
+_SEARCH_RESULT: Final = "web_search_tool_result"
+OF_SEARCHES: Final = frozenset({_SEARCH_USE, _SEARCH_RESULT})
+"""Types of the blocks of a search."""
+_CARRIED_TYPES: Final = OF_SEARCHES | {"thinking", "redacted_thinking"}
 _GAP: Final = "\n\n"
 """Separates two texts of one message."""
 
@@ -83,15 +89,18 @@ def request_to_payload(
     model: str,
     max_tokens: int,
     accepted: frozenset[str] = ATTACHMENTS,
+    search_tool: str = "",
 ) -> JsonObject:
-    """Return the body of `POST /messages`. `shown` are the MIME types of attachments that the model can read.
+    """Return the body of `POST /messages`. `accepted` are the MIME types of attachments that the model can read.
+
+    `search_tool` is the type of the service's own tool that searches the web.
 
     It has at most four cache breakpoints, the limit of the format: after the tools,
     after the instructions, and after the last two user messages, so that the next
     request hits the end of this one. The directive follows them all.
     """
     payload: JsonObject = {"model": model, "max_tokens": max_tokens}
-    if tools := _tools(request):
+    if tools := [*_tools(request), *_search_tools(request, search_tool)]:
         payload["tools"] = tools
     if request.instructions.strip():
         payload["system"] = [
@@ -120,6 +129,14 @@ def _tools(request: CompletionRequest) -> list[JsonValue]:
             for name in sorted(called)
         ]
     return [*offered[:-1], *[{**last, **_CACHE_HERE} for last in offered[-1:]]]
+
+
+def _search_tools(request: CompletionRequest, kind: str) -> list[JsonValue]:
+    """Return the service's own tool that searches the web, unless a tool of the turn has its name."""
+    is_taken = any(tool.name == _SEARCH for tool in request.tools)
+    if is_taken or not (request.searches and kind):
+        return []
+    return [{"type": kind, "name": _SEARCH, "max_uses": request.searches}]
 
 
 def _tool(tool: ToolDefinition) -> JsonObject:
@@ -209,12 +226,14 @@ def _blocks(
 def _assistant_blocks(
     message: AssistantMessage, *, carry: bool
 ) -> Iterator[JsonObject]:
-    """Yield text, calls and carried blocks, each at its position; nothing for a message without text and calls."""
+    """Yield text, calls and carried blocks, each at its position; nothing for a message with thinking alone."""
     text, calls = message.text, message.tool_calls
-    if not text.strip() and not calls:
+    blocks = [*carried_by(message, FORMAT)] if carry else []
+    searches = [one for one in blocks if one.block.get("type") in OF_SEARCHES]
+    if not text.strip() and not calls and not searches:
         return
     text_begin = call_begin = 0
-    for carried in carried_by(message, FORMAT) if carry else ():
+    for carried in blocks:
         yield from _text_blocks(
             text[text_begin : carried.text], calls[call_begin : carried.calls]
         )
@@ -291,6 +310,9 @@ class _ContentBlock(WireModel, frozen=True, extra="allow"):
     name: Lenient[str] = None
     input: AnyJson = None
     """A call's arguments; an empty object where they are streamed."""
+    tool_use_id: Lenient[str] = None
+    content: AnyJson = None
+    """The pages that a search has found, or an error."""
 
     def as_sent(self) -> JsonObject:
         """Return exactly the fields that the service sent."""
@@ -352,6 +374,9 @@ class _Event(WireModel):
 
 
 _EVENT: Final = TypeAdapter(_Event)
+_FOUND: Final[TypeAdapter[list[FoundPage] | None]] = TypeAdapter(
+    Lenient[list[FoundPage]]
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -366,16 +391,19 @@ class _OpenBlock:
     skip: int = 0
     thinking: list[str] = field(default_factory=list)
     signature: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+    """Those of a search."""
     length: int = 0
     has_arguments: bool = False
     """Whether arguments were streamed."""
     ended: bool = False
 
-    def add(self, thinking: str, signature: str) -> None:
-        """Append a piece of the thinking or the signature."""
+    def add(self, thinking: str, signature: str, arguments: str) -> None:
+        """Append a piece of the thinking, of the signature, or of the arguments of a search."""
         self.thinking.append(thinking)
         self.signature.append(signature)
-        self.length += len(thinking) + len(signature)
+        self.arguments.append(arguments)
+        self.length += len(thinking) + len(signature) + len(arguments)
         if self.length > MAX_BLOCK_CHARACTERS:
             raise ProviderReplyInvalid(
                 f"the service sent a block of more than {MAX_BLOCK_CHARACTERS} characters"
@@ -388,6 +416,8 @@ class _OpenBlock:
             block["thinking"] = (self.begun.thinking or "") + "".join(self.thinking)
         if signature := (self.begun.signature or "") + "".join(self.signature):
             block["signature"] = signature
+        if written := "".join(self.arguments):
+            block["input"] = _input(written)
         return CarriedBlock(block, self.text, self.calls, self.skip)
 
 
@@ -401,6 +431,8 @@ class AnthropicReplyReader(ReplyReader):
         super().__init__(transcript, new_id)
         self._blocks: list[_OpenBlock] = []
         self._by_index: dict[int, _OpenBlock] = {}
+        self._ended_blocks = 0
+        """Blocks of the messages that searches have ended."""
         self._text_is_open = False
         self._ends_with_space = True
 
@@ -437,7 +469,7 @@ class AnthropicReplyReader(ReplyReader):
 
     @override
     def _provider_items(self) -> Iterator[ProviderItem]:
-        for block in self._blocks:
+        for block in self._blocks[self._ended_blocks :]:
             if block.begun.type in _CARRIED_TYPES:
                 yield block.carried().as_item(FORMAT)
 
@@ -480,7 +512,9 @@ class AnthropicReplyReader(ReplyReader):
                     "the service sent a piece of a call that it had not begun"
                 )
             return
-        block.add(delta.thinking or "", delta.signature or "")
+        is_search = block.begun.type == _SEARCH_USE
+        wanted = delta.partial_json if is_search else ""
+        block.add(delta.thinking or "", delta.signature or "", wanted or "")
         if delta.partial_json and block.begun.type == "tool_use":
             block.has_arguments = (
                 block.has_arguments or not delta.partial_json.isspace()
@@ -495,7 +529,10 @@ class AnthropicReplyReader(ReplyReader):
 
     def _end_block(self, block: _OpenBlock | None) -> Iterator[ProviderEvent]:
         """End a block. The arguments of a call came in pieces, else with its start."""
-        if block is not None and not block.ended and block.begun.type == "tool_use":
+        if block and not block.ended and block.begun.type == _SEARCH_RESULT:
+            block.ended = True
+            yield from self._end_search(block.begun)
+        elif block is not None and not block.ended and block.begun.type == "tool_use":
             arguments = (
                 ""
                 if block.has_arguments or not block.begun.input
@@ -505,6 +542,29 @@ class AnthropicReplyReader(ReplyReader):
                 CallFragment(block.calls, "", "", arguments, ended=True)
             )
             block.ended = True
+
+    def _end_search(self, result: _ContentBlock) -> Iterator[ProviderEvent]:
+        """Yield a search. That of an earlier request, which a call of ours has interrupted, has no query here."""
+        searches = (
+            block.carried().block
+            for block in self._blocks
+            if block.begun.type == _SEARCH_USE and block.begun.id == result.tool_use_id
+        )
+        wanted = next(searches, {}).get("input")
+        found = _FOUND.validate_python(result.content)
+        yield from self._searched(
+            result.tool_use_id or "",
+            wanted if isinstance(wanted, dict) else {},
+            found or [],
+            failed=found is None,
+        )
+
+    @override
+    def _items_of_ended(self) -> tuple[ProviderItem, ...]:
+        items = tuple(self._provider_items())
+        self._ended_blocks, self._text_length = len(self._blocks), 0
+        self._text_is_open, self._ends_with_space = False, True
+        return items
 
     def _end_message(self, reason: str | None) -> Iterator[ProviderEvent]:
         self._finish = self._finish or reason or ""
@@ -517,7 +577,9 @@ class AnthropicReplyReader(ReplyReader):
             return
         if not (self._text_is_open or self._ends_with_space or text[0].isspace()):
             carried = [
-                block for block in self._blocks if block.begun.type in _CARRIED_TYPES
+                block
+                for block in self._blocks[self._ended_blocks :]
+                if block.begun.type in _CARRIED_TYPES
             ]
             if carried and carried[-1].text == self._text_length:
                 carried[-1].skip = len(_GAP)

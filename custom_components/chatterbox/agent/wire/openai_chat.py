@@ -15,10 +15,11 @@ from typing import Annotated, Final, assert_never, override
 
 from pydantic import JsonValue as AnyJson, NonNegativeInt, TypeAdapter
 
-from ..events import PromptProgress, ProviderEvent
+from ..events import PromptProgress, ProviderEvent, ReasoningDelta
 from ..json.text import objects_in, sendable_arguments
 from ..messages import (
     IMAGE_TYPES,
+    MOST_SEARCHES,
     AssistantMessage,
     Attachment,
     JsonObject,
@@ -28,6 +29,7 @@ from ..messages import (
     ProviderItem,
     ToolCall,
     ToolChoiceMode,
+    ToolDefinition,
     ToolResult,
     Transcript,
     UserMessage,
@@ -39,6 +41,7 @@ from .chat_dialect import DEFAULT_DIALECT, ChatDialect, in_turns
 from .output_schema import openai_output
 from .reply_reader import (
     Count,
+    FoundPage,
     Lenient,
     ReplyReader,
     ReportedFailure,
@@ -89,34 +92,25 @@ def _joined(last: JsonObject, piece: JsonObject) -> JsonObject:
     return joined
 
 
-def request_to_payload(
+def request_to_payload(  # noqa: PLR0913  # each of these alone changes the body
     request: CompletionRequest,
     model: str,
     dialect: ChatDialect = DEFAULT_DIALECT,
     accepted: Collection[str] = IMAGE_TYPES,
     *,
     output_beside_tools: bool = False,
+    search_tool: str = "",
 ) -> JsonObject:
-    """Return the body of `POST /chat/completions`. Attachments of other MIME types than `shown` become a note.
+    """Return the body of `POST /chat/completions`. Attachments of other MIME types than `accepted` become a note.
 
     `output_beside_tools` allows tools and a structured output in one request.
+    `search_tool` is the type of OpenRouter's own tool that searches the web.
     """
     payload: JsonObject = {
         "model": model,
         "messages": _messages(request, dialect, accepted),
     }
-    if request.tools:
-        functions: list[JsonObject] = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.short_parameters or tool.parameters,
-            }
-            for tool in request.tools
-        ]
-        payload["tools"] = [
-            {"type": "function", "function": function} for function in functions
-        ]
+    if tools := [*map(_tool, request.tools)]:
         if (
             request.tool_choice is not ToolChoiceMode.AUTO
         ):  # some servers refuse the default
@@ -124,6 +118,11 @@ def request_to_payload(
         payload["parallel_tool_calls"] = (
             request.options.parallel_tool_calls
         )  # llama.cpp defaults to false
+    if request.searches and search_tool:
+        tools.append({"type": search_tool})
+        payload["max_tool_calls"] = request.searches  # of the service's own tools
+    if tools:
+        payload["tools"] = tools
     if request.output and (
         output := request.enforced_output(beside_tools=output_beside_tools)
     ):
@@ -134,6 +133,15 @@ def request_to_payload(
     payload["stream"] = True
     payload["stream_options"] = {"include_usage": True}
     return payload
+
+
+def _tool(tool: ToolDefinition) -> JsonValue:
+    function: JsonObject = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.short_parameters or tool.parameters,
+    }
+    return {"type": "function", "function": function}
 
 
 def _messages(
@@ -268,6 +276,12 @@ class _ContentPart(WireModel):
     thinking: Lenient[list[_ContentPart]] = None
 
 
+class _Annotation(WireModel):
+    """A page that the answer rests on."""
+
+    page: Annotated[Lenient[FoundPage], at("url_citation")] = None
+
+
 class _Delta(WireModel):
     """An addition to the message, or the message itself."""
 
@@ -280,6 +294,8 @@ class _Delta(WireModel):
     """OpenRouter, Ollama, vLLM; some servers send both."""
     reasoning_details: Lenient[list[dict[str, AnyJson]]] = None
     """OpenRouter and MiniMax: the same again, in parts that may be signed or encrypted."""
+    annotations: Lenient[list[_Annotation]] = None
+    """OpenRouter: the pages that a search has found."""
     tool_calls: list[_ToolCallFragment] | None = None
     function_call: Lenient[_ToolCallFragment] = None
     """The only call of a message, from servers of the format before `tool_calls`; some send both."""
@@ -333,6 +349,8 @@ class _UsageReport(TokenCounts):
     reasoning_tokens: Annotated[
         Count, at("completion_tokens_details.reasoning_tokens")
     ] = None
+    searches: Annotated[Count, at("server_tool_use.web_search_requests")] = None
+    """Of the web, by OpenRouter."""
 
 
 class _Progress(WireModel):
@@ -395,10 +413,23 @@ class ChatReplyReader(ReplyReader):
     _MAY_OMIT_LAST_LINE = True
 
     def __init__(
-        self, transcript: Transcript, new_id: Callable[[], str] = new_call_id
+        self,
+        transcript: Transcript,
+        new_id: Callable[[], str] = new_call_id,
+        *,
+        searches: bool = False,
     ) -> None:
-        """Keep the ids of new calls apart from those of `transcript`."""
+        """Keep the ids of new calls apart from those of `transcript`.
+
+        With `searches`, the service may have searched the web. Only the end of its reply
+        tells so, and calls that a page has asked for must not run as if it had not:
+        nothing is passed on before, except the reasoning.
+        """
         super().__init__(transcript, new_id)
+        self._waiting: list[ProviderEvent] | None = [] if searches else None
+        """Text and calls until the end of the reply; None if they need not wait."""
+        self._found: list[FoundPage] = []
+        self._searches = 0
         self._streams = False
         """True once a `delta` brought something: a `message` after it repeats it."""
         self._own_finish = ""
@@ -417,10 +448,23 @@ class ChatReplyReader(ReplyReader):
             raise ReportedFailure(reported)
         if chunk.usage is not None:
             self._usage = chunk.usage.usage()
+            self._searches = chunk.usage.searches or self._searches
         if chunk.prompt_progress is not None and not self._streams:
             yield PromptProgress(
                 chunk.prompt_progress.processed, chunk.prompt_progress.total
             )
+        yield from self._passed(self._read_choices(chunk))
+
+    def _passed(self, events: Iterator[ProviderEvent]) -> Iterator[ProviderEvent]:
+        """Pass events on, or have them wait, with a sign of life for each."""
+        for event in events:
+            if self._waiting is None or isinstance(event, ReasoningDelta):
+                yield event
+            else:
+                self._waiting.append(event)
+                yield PromptProgress(len(self._waiting), len(self._waiting))
+
+    def _read_choices(self, chunk: _Chunk) -> Iterator[ProviderEvent]:
         for choice in chunk.choices or []:
             if place := choice.index or 0:
                 self._hold(place, choice)
@@ -483,19 +527,27 @@ class ChatReplyReader(ReplyReader):
     @override
     def _end_marked(self) -> Iterator[ProviderEvent]:
         if not self._finish:
-            yield from self._held()
-        yield from super()._end_marked()
+            yield from self._passed(self._held())
+        yield from self._passed(super()._end_marked())
 
     @override
     def _last_calls(self) -> Iterator[ProviderEvent]:
-        yield from self._held()
-        yield from super()._last_calls()
+        last = [*self._held(), *super()._last_calls()]
+        if self._waiting is None:
+            yield from last
+            return
+        found = self._found
+        for _ in range(min(self._searches or bool(found), MOST_SEARCHES)):
+            yield from self._searched("", {}, found)
+            found = []
+        yield from (*self._waiting, *last)
 
     def _read_delta(self, delta: _Delta, place: int = 0) -> Iterator[ProviderEvent]:
         """Read a part of the choice with the index `place`; each choice numbers its calls."""
         yield from self._reasoning(delta.reasoning_text())
         yield from self._text(delta.text())
         self._declines = self._declines or bool(delta.refusal)
+        self._found += [one.page for one in delta.annotations or [] if one.page]
         for piece in delta.reasoning_details or []:
             if self._details and _continues(self._details[-1], piece):
                 self._details[-1] = _joined(self._details[-1], piece)

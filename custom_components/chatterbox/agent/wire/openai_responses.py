@@ -22,7 +22,7 @@ from pydantic import JsonValue as AnyJson, TypeAdapter, model_validator
 
 from ..errors import ProviderReplyInvalid
 from ..events import ProviderEvent
-from ..json.text import sendable_arguments
+from ..json.text import objects_in, sendable_arguments
 from ..messages import (
     IMAGE_TYPES,
     PDF,
@@ -47,6 +47,7 @@ from .carried_blocks import CarriedBlock, carried_by
 from .output_schema import openai_output
 from .reply_reader import (
     Count,
+    FoundPage,
     Lenient,
     ReplyReader,
     ReportedFailure,
@@ -68,6 +69,8 @@ _CALL_ID: Final = ".{1,64}"
 _PLAIN_ITEMS: Final = frozenset({"message", "function_call", "function_call_output"})
 _CALL: Final = "function_call"
 _MESSAGE: Final = "message"
+_SEARCH: Final = "web_search_call"
+_SOURCES: Final = "web_search_call.action.sources"
 _GAP: Final = "\n\n"
 """Separates two messages of one reply, and two paragraphs of reasoning."""
 _REASONING_DELTAS: Final = frozenset(
@@ -85,10 +88,12 @@ def request_to_payload(
     *,
     attachments: frozenset[str] = ATTACHMENTS,
     output_beside_tools: bool = True,
+    search_tool: str = "",
 ) -> JsonObject:
     """Return the body of `POST /responses`. Attachments of other MIME types than `attachments` become a note.
 
     `output_beside_tools` allows tools and a structured output in one request.
+    `search_tool` is the type of the service's own tool that searches the web.
     """
     payload: JsonObject = {
         "model": model,
@@ -103,6 +108,11 @@ def request_to_payload(
         payload["parallel_tool_calls"] = (
             request.options.parallel_tool_calls
         )  # llama.cpp defaults to false
+    if request.searches and search_tool:
+        tools = payload.get("tools", [])
+        payload["tools"] = [*objects_in(tools), {"type": search_tool}]
+        payload["max_tool_calls"] = request.searches  # of the service's own tools
+        payload["include"] = ["reasoning.encrypted_content", _SOURCES]
     payload["input"] = list(_input(request, model, attachments))
     if request.tools and request.tool_choice is not ToolChoiceMode.AUTO:
         payload["tool_choice"] = _tool_choice(request)
@@ -138,6 +148,14 @@ def carried(item: JsonObject, model: str) -> JsonObject | None:
         for name, value in item.items()
         if name != "status" and value not in (None, "", [])
     }
+    if item.get("type") == _SEARCH:
+        action = item.get("action")
+        rest["status"] = item.get("status") or "completed"  # required
+        rest["action"] = (
+            {name: value for name, value in action.items() if name != "sources"}
+            if isinstance(action, dict)
+            else action
+        )
     if item.get("type") == "reasoning":
         if not rest.keys() & {"encrypted_content", "content"}:
             return None
@@ -270,6 +288,15 @@ class _ContentPart(WireModel):
     refusal: Lenient[str] = None
 
 
+class _SearchAction(WireModel):
+    """The words of a search, or the page that was opened."""
+
+    query: Lenient[str] = None
+    queries: Lenient[list[str]] = None
+    url: Lenient[str] = None
+    sources: Lenient[list[FoundPage]] = None
+
+
 class _OutputItem(WireModel):
     """One item of the output, complete or begun. The fields after `id` belong to messages and calls."""
 
@@ -284,6 +311,9 @@ class _OutputItem(WireModel):
     name: Lenient[str] = None
     arguments: AnyJson = None
     """JSON text; some servers send the object itself."""
+    status: Lenient[str] = None
+    action: Lenient[_SearchAction] = None
+    """Of a search, like the status."""
 
     @model_validator(mode="before")
     @classmethod
@@ -408,6 +438,8 @@ class ResponsesReplyReader(ReplyReader):
         self._model = model
         self._items: list[_OpenItem] = []
         self._speaking: _OpenItem | None = None
+        self._ended_items = 0
+        """Items of the messages that searches have ended."""
         self._in_pieces = False
         self._part: int | None = None
         """Index of the part of the message that was written last."""
@@ -511,6 +543,22 @@ class ResponsesReplyReader(ReplyReader):
             )
         elif item.type == _MESSAGE and not self._in_pieces:
             yield from self._say(item.text(), ended)
+        elif item.type == _SEARCH:
+            yield from self._end_search(item)
+
+    def _end_search(self, item: _OutputItem) -> Iterator[ProviderEvent]:
+        action = item.action or _SearchAction()
+        query = action.query or ", ".join(action.queries or [])
+        wanted: JsonObject = {"url": action.url} if action.url else {"query": query}
+        found = action.sources or [FoundPage(url=action.url)]
+        failed = item.status == "failed"
+        yield from self._searched(item.id or "", wanted, found, failed=failed)
+
+    @override
+    def _items_of_ended(self) -> tuple[ProviderItem, ...]:
+        items = tuple(self._provider_items())
+        self._ended_items, self._text_length = len(self._items), 0
+        return items
 
     def _end_all(
         self, response: _Response, *, completed: bool
@@ -567,7 +615,7 @@ class ResponsesReplyReader(ReplyReader):
     @override
     def _provider_items(self) -> Iterator[ProviderItem]:
         phase = ""
-        for item in self._items:
+        for item in self._items[self._ended_items :]:
             if item.whole is None or item.type == _CALL:
                 continue
             block = carried(item.whole.sent, self._model)

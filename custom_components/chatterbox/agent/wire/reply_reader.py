@@ -10,8 +10,9 @@ import json
 import logging
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, NamedTuple, override
@@ -35,19 +36,23 @@ from ..events import (
     CompletionResult,
     ProviderEvent,
     ReasoningDelta,
+    ServiceSearched,
     TextDelta,
     ToolCallReady,
 )
 from ..messages import (
+    WEB_SEARCH,
     FinishReason,
+    JsonObject,
     JsonValue,
     ProviderItem,
     ToolCall,
+    ToolResult,
     Transcript,
     Usage,
     canonical_json,
 )
-from ..text import read_data_file, sendable_text
+from ..text import clipped, read_data_file, sendable_text
 from .call_assembly import CallAssembler, CallFragment, CallIds, new_call_id
 
 DONE: Final = b"[DONE]"
@@ -276,6 +281,20 @@ class TokenCounts(WireModel):
         )
 
 
+class FoundPage(WireModel):
+    """A page that a service has found."""
+
+    url: Lenient[str] = None
+    title: Lenient[str] = None
+
+
+_PAGES: Final = 10
+"""Pages of one search that are kept; the next ones are characters of what is kept."""
+_URL: Final = 500
+_TITLE: Final = 150
+_QUERY: Final = 300
+
+
 class ReportedFailure(Exception):
     """Raised by a reader: the service reports inside a successful response that it failed."""
 
@@ -304,7 +323,8 @@ class ReplyReader(ABC):
         self.done = False
         """True once the service has said that nothing follows."""
         self._decoder = self._DECODER()
-        self._calls = CallAssembler(CallIds(transcript, new_id))
+        self._ids = CallIds(transcript, new_id)
+        self._calls = CallAssembler(self._ids)
         self._calls_begun = 0
         """Calls begun, by formats that number them."""
         self._has_calls = False
@@ -382,6 +402,43 @@ class ReplyReader(ABC):
     def _provider_items(self) -> Iterator[ProviderItem]:
         """Yield what the service wants back unchanged, once the reply has ended."""
         yield from ()
+
+    def _items_of_ended(self) -> tuple[ProviderItem, ...]:
+        """Return the items of the message that a search of the service ends, and begin another message."""
+        return ()
+
+    def _searched(
+        self,
+        sent_id: str,
+        wanted: JsonObject,
+        found: Iterable[FoundPage],
+        *,
+        failed: bool = False,
+    ) -> Iterator[ProviderEvent]:
+        """Yield a search of the web that the service has run."""
+        call = ToolCall(
+            self._ids.unique(sent_id),
+            WEB_SEARCH,
+            canonical_json(
+                {name: clipped(str(text), _QUERY) for name, text in wanted.items()}
+            ),
+        )
+        pages = {
+            page.url: clipped(page.title or "", _TITLE)
+            for page in found
+            if page.url and len(page.url) <= _URL
+        }
+        sources: JsonValue = [
+            {"title": title, "url": url} for url, title in islice(pages.items(), _PAGES)
+        ]
+        content: JsonObject = (
+            {"error": "The search failed."} if failed else {"sources": sources}
+        )
+        result = ToolResult(
+            call.id, call.name, canonical_json(content), failed, open_world=True
+        )
+        items = () if self._calls_begun else self._items_of_ended()
+        yield ServiceSearched(call, result, items)
 
     def _read_event(self, event: ServerSentEvent) -> Iterator[ProviderEvent]:
         data = event.data.strip()

@@ -6,7 +6,7 @@ support"; "Errors".
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from custom_components.chatterbox.agent.messages import (
@@ -353,7 +353,11 @@ def _event(kind: str, **fields: JsonValue) -> bytes:
 
 
 def _blocks(answer: Answer) -> Iterator[bytes]:
-    blocks = [*_thinking(answer.reasoning), *_text_events(answer.text)]
+    blocks = [
+        *_thinking(answer.reasoning),
+        *_searches(answer.searches),
+        *_text_events(answer.text),
+    ]
     for call in answer.calls:
         begun: JsonObject = {
             "type": "tool_use",
@@ -390,6 +394,45 @@ def _thinking(pieces: Sequence[str]) -> Iterator[tuple[JsonObject, list[JsonObje
         yield (
             {"type": "thinking", "thinking": "", "signature": ""},
             [*deltas, {"type": "signature_delta", "signature": SIGNATURE}],
+        )
+
+
+def _searches(
+    searches: Mapping[str, Mapping[str, str]],
+) -> Iterator[tuple[JsonObject, list[JsonObject]]]:
+    for number, (query, pages) in enumerate(searches.items()):
+        use_id = f"srvtoolu_{number}"
+        found: JsonValue = [
+            {
+                "type": "web_search_result",
+                "url": url,
+                "title": title,
+                "encrypted_content": "EqgfCioIARgBIiQ",
+                "page_age": None,
+            }
+            for url, title in pages.items()
+        ]
+        yield (
+            {
+                "type": "server_tool_use",
+                "id": use_id,
+                "name": "web_search",
+                "input": {},
+            },
+            [
+                {
+                    "type": "input_json_delta",
+                    "partial_json": json.dumps({"query": query}),
+                }
+            ],
+        )
+        yield (
+            {
+                "type": "web_search_tool_result",
+                "tool_use_id": use_id,
+                "content": found,
+            },
+            [],
         )
 
 

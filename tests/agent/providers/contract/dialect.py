@@ -4,7 +4,7 @@ A dialect plays the service. It must be written after the service's documentatio
 recorded bytes, never with the code that it tests.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
@@ -37,6 +37,8 @@ class Answer:
     """With arguments that are JSON objects."""
     finish: FinishReason = FinishReason.STOP
     usage: Usage = field(default_factory=Usage)
+    searches: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The pages that searches of the service have found, by query: titles by address."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ guide on encrypted reasoning; the OpenResponses specification.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from custom_components.chatterbox.agent.messages import (
@@ -322,6 +322,9 @@ def _output(answer: Answer) -> Iterator[JsonObject]:
     if answer.reasoning:
         yield from _reasoning(answer.reasoning, index)
         index += 1
+    for number, (query, pages) in enumerate(answer.searches.items()):
+        yield from _search(number, query, pages, index)
+        index += 1
     if answer.text:
         yield from _message(answer.text, index)
         index += 1
@@ -353,6 +356,21 @@ def _reasoning(pieces: Sequence[str], index: int) -> Iterator[JsonObject]:
         "text": part["text"],
     }
     yield {"type": "response.reasoning_summary_part.done", **place, "part": part}
+    yield {"type": "response.output_item.done", "output_index": index, "item": whole}
+
+
+def _search(
+    number: int, query: str, pages: Mapping[str, str], index: int
+) -> Iterator[JsonObject]:
+    place: JsonObject = {"item_id": f"ws_{number}", "output_index": index}
+    item: JsonObject = {"id": f"ws_{number}", "type": "web_search_call"}
+    sources: JsonValue = [{"type": "url", "url": url} for url in pages]
+    action: JsonObject = {"type": "search", "query": query, "sources": sources}
+    begun: JsonObject = {**item, "status": "in_progress"}
+    whole: JsonObject = {**item, "status": "completed", "action": action}
+    yield {"type": "response.output_item.added", "output_index": index, "item": begun}
+    for state in ("in_progress", "searching", "completed"):
+        yield {"type": f"response.web_search_call.{state}", **place}
     yield {"type": "response.output_item.done", "output_index": index, "item": whole}
 
 

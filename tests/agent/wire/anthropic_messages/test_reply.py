@@ -182,21 +182,6 @@ CALLED = CompletionResult(FinishReason.TOOL_CALLS)
             id="citations",
         ),
         pytest.param(
-            [
-                begin(0, "server_tool_use", id="s", name="web_search", input={}),
-                add(0, "input_json", partial_json='{"q":1}'),
-                end(0),
-                begin(
-                    1, "web_search_tool_result", content=[{"type": "web_search_result"}]
-                ),
-                end(1),
-                *text(2, "Hi"),
-                finish(),
-            ],
-            [TextDelta("Hi"), DONE],
-            id="tools of the service's own",
-        ),
-        pytest.param(
             [*call(0, "a", "on", "", '{"x"', ": 1}"), finish("tool_use"), STOP],
             [ready("a", "on", '{"x": 1}'), CALLED],
             id="call",
@@ -374,7 +359,7 @@ def test_an_end_of_nothing_is_nothing(event: JsonObject) -> None:
         ("tool_use", FinishReason.STOP),
         ("max_tokens", FinishReason.LENGTH),
         ("model_context_window_exceeded", FinishReason.LENGTH),
-        ("pause_turn", FinishReason.LENGTH),
+        ("pause_turn", FinishReason.STOP),
         ("refusal", FinishReason.CONTENT_FILTER),
         ("something_new", FinishReason.UNKNOWN),
     ],

@@ -51,6 +51,11 @@ SEARCH: JsonObject = {
     "action": {"type": "search", "query": "rain"},
 }
 
+FOUND: JsonObject = {
+    **SEARCH,
+    "action": {"type": "search", "query": "rain", "sources": [{"url": "x"}]},
+}
+
 
 def item_of(
     item: JsonObject, text: int = 0, calls: int = 0, *, model: str = "m", skip: int = 0
@@ -298,7 +303,7 @@ def test_carried_items_go_back_as_they_came() -> None:
             },
             None,
         ),
-        ({**SEARCH, "status": "completed"}, SEARCH),
+        (FOUND, {**SEARCH, "status": "completed"}),
     ],
     ids=["encrypted", "written out", "known to the service alone", "empty", "search"],
 )
