@@ -16,7 +16,7 @@ from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import SUBENTRY_CONVERSATION, ServiceKind
-from custom_components.chatterbox.settings.options import SETTINGS, options_of
+from custom_components.chatterbox.settings.options import SETTINGS, WEB, options_of
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.llm_apis import StubTool, register
 from tests.support.sentences import sentence, template
@@ -69,7 +69,8 @@ def filled_in(**changes: object) -> dict[str, object]:
 def advanced(**changes: object) -> dict[str, object]:
     """Return an advanced form that can be saved, with changes."""
     groups = options_of(ServiceKind.OPENAI_CHAT, SUBENTRY_CONVERSATION).keys() - {
-        SETTINGS
+        SETTINGS,
+        WEB,
     }
     return {
         **{group: {} for group in groups},

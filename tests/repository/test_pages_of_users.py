@@ -13,6 +13,7 @@ from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.settings.options import (
     NUMBERS,
     SETTINGS,
+    WEB,
     options_of,
     value_of,
 )
@@ -85,11 +86,9 @@ def test_every_option_is_listed_in_its_group_with_its_default_and_range(
     kind: ServiceKind,
 ) -> None:
     for group, options in options_of(kind, SUBENTRY_CONVERSATION).items():
-        form = (
-            f"{_STEP}.settings"
-            if group == SETTINGS
-            else f"{_STEP}.advanced.sections.{group}"
-        )
+        step = "settings" if group in {SETTINGS, WEB} else "advanced"
+        form = f"{_STEP}.{step}"
+        form += "" if group == SETTINGS else f".sections.{group}"
         title = "Settings" if group == SETTINGS else _TEXTS[f"{form}.name"]
         part = _SETTINGS.partition(f"\n### {title}\n")[2].partition("\n#")[0]
         rows = {

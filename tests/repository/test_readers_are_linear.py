@@ -103,6 +103,7 @@ NEVER_ALONE: Final = frozenset(
         "offline.handling.state_sentence",
         "responses.protocol.items.encrypted_content.encode_summary",
         "tools.dispatch.no_match_outcome",
+        "tools.own.search_web.async_search",
         "tools.turn_tools.async_gather_tools",
         "tools.turn_tools.async_offer_tools",
         "turns.input.async_read_answer",

@@ -21,11 +21,13 @@ from custom_components.chatterbox.flows.service_form import INTERFACES
 from custom_components.chatterbox.settings.agent import (
     AgentSettings,
     Confirmation,
+    WebSearch,
     settings_of,
 )
 from custom_components.chatterbox.settings.options import (
     NUMBERS,
     SETTINGS,
+    WEB,
     find_problems,
     options_of,
 )
@@ -437,11 +439,8 @@ def test_every_option_has_its_words_and_every_number_its_range(
 ) -> None:
     steps = f"config_subentries.{subentry_type}.step"
     for group, options in options_of(kind, subentry_type).items():
-        form = (
-            f"{steps}.settings"
-            if group == SETTINGS
-            else f"{steps}.advanced.sections.{group}"
-        )
+        step = "settings" if group in {SETTINGS, WEB} else "advanced"
+        form = f"{steps}.{step}" + ("" if group == SETTINGS else f".sections.{group}")
         for option in options:
             assert sentence(f"{form}.data.{option}")
             described = template(f"{form}.data_description.{option}")
@@ -455,6 +454,7 @@ def test_every_option_has_its_words_and_every_number_its_range(
         ("verbosity", Verbosity),
         ("service_tier", ServiceTier),
         ("confirmation", tuple(Confirmation)),
+        ("web_search", tuple(WebSearch)),
     ],
 )
 def test_every_choice_has_its_words(option: str, choices: tuple[str, ...]) -> None:

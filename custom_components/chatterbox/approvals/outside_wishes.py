@@ -6,6 +6,7 @@ from typing import Final
 from homeassistant.core import HomeAssistant
 
 from ..agent.text import fold, heard_words
+from ..const import DOMAIN
 from ..effects.effect import Effects, actions_of, kind_of
 from ..home.entity_matches import area_name, entity_name, is_named_in
 from .action_summary import repeatable_action
@@ -26,7 +27,7 @@ _SOURCES: Final = {
 
 def kind_of_source(tool: str) -> str:
     """Return the kind of content that a tool brings from outside the home, as a part of a translation key."""
-    name = tool.casefold()
+    name = tool.casefold().removeprefix(f"{DOMAIN}__")
     return next(
         (
             kind

@@ -36,6 +36,7 @@ from ..settings.agent import (
     Confirmation,
     LocalCommands,
     RequestKind,
+    WebSearch,
     WhenSpent,
     settings_of,
 )
@@ -44,6 +45,7 @@ from ..settings.options import (
     NUMBERS,
     SCRIPTS,
     SETTINGS,
+    WEB,
     NumberOption,
     Problem,
     asks_alike,
@@ -54,19 +56,23 @@ from ..settings.options import (
     set_options,
     value_of,
 )
+from ..settings.service_address import InvalidAddress, parse_address
 from ..settings.tasks import image_model_of, new_task_data, task_settings_of
 from ..speech.sentences import async_get_sentences, error_key
 from ..tools.llm_apis import source_names
+from ..tools.own.search_web import async_search, search_problem
 from ..usage.prices import async_known_price, entered_price
 from ..usage.tracker import FREE, ModelPrice
 from .dialog import (
     DROPDOWN,
+    KNOWN_SECRET,
     async_free_title,
     async_placeholders,
     async_viewer_sentences,
     choice,
     labelled,
     marked,
+    typed_secret,
 )
 from .service_checks import (
     MEASURED,
@@ -76,6 +82,7 @@ from .service_checks import (
     times_sentence,
     try_out,
 )
+from .service_form import PASSWORD
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     const.CONF_REASONING_EFFORT: tuple(ReasoningEffort),
@@ -85,6 +92,7 @@ _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     const.CONF_WHEN_SPENT: tuple(WhenSpent),
     const.CONF_LOCAL_COMMANDS: tuple(LocalCommands),
     const.CONF_MODEL_REQUESTS: tuple(RequestKind),
+    const.CONF_WEB_SEARCH: tuple(WebSearch),
 }
 
 
@@ -109,6 +117,9 @@ class _UncheckedEntitySelector(selector.EntitySelector):
     def __call__(self, data: Any) -> list[str]:
         entities: list[str] = vol.Schema([str])(data)
         return entities
+
+
+_TEXT: Final = selector.TextSelector()
 
 
 def model_selector(
@@ -200,11 +211,29 @@ def _selector(option: str) -> selector.Selector[Any]:
         return selector.EntitySelector({"domain": const.SCRIPT_DOMAIN})
     if option == CONF_PROMPT:
         return _UncheckedTemplateSelector()
+    if option in (const.CONF_WEB_SEARCH_ADDRESS, const.CONF_WEB_SEARCH_KEY):
+        return _TEXT if option == const.CONF_WEB_SEARCH_ADDRESS else PASSWORD
     return (
         selector.ObjectSelector()
         if option == const.CONF_EXTRA_PARAMETERS
         else selector.BooleanSelector()
     )
+
+
+def _find_search_typos(values: Mapping[str, Any]) -> list[Problem]:
+    """Return the problem of what searches the web, if its address or its key is missing or invalid."""
+    match values.get(const.CONF_WEB_SEARCH):
+        case WebSearch.BRAVE if not values.get(const.CONF_WEB_SEARCH_KEY, "").strip():
+            return [Problem(const.CONF_WEB_SEARCH_KEY, "search_key_missing", {})]
+        case WebSearch.SEARXNG:
+            try:
+                parse_address(values.get(const.CONF_WEB_SEARCH_ADDRESS, ""))
+            except InvalidAddress:
+                place = const.CONF_WEB_SEARCH_ADDRESS
+                return [Problem(place, "search_address_unfit", {})]
+        case _:
+            pass
+    return []
 
 
 def _has_other_window(settings: AgentSettings, stored: AgentSettings) -> bool:
@@ -323,7 +352,7 @@ class ModelFlow(ConfigSubentryFlow):
         return {
             group: names
             for group, names in groups.items()
-            if (group == SETTINGS) == (step_id == SETTINGS)
+            if (group in {SETTINGS, WEB}) == (step_id == SETTINGS)
         }
 
     async def _async_ask(
@@ -411,7 +440,7 @@ class ModelFlow(ConfigSubentryFlow):
             problems.append(
                 Problem(CONF_PROMPT, "invalid_template", {"problem": str(error)})
             )
-        problems += find_problems(values)
+        problems += find_problems(values) + _find_search_typos(values)
         if not set(values.get(const.CONF_FALLBACKS, ())) <= set(
             self._fallbacks.values()
         ):
@@ -429,6 +458,7 @@ class ModelFlow(ConfigSubentryFlow):
         if self._kind is const.ServiceKind.OFFLINE:
             return []
         problems = find_late_deadlines(settings)
+        problems += await self._async_try_search(settings, stored)
         if settings.budget_day is not None or settings.budget_month is not None:
             known = await async_known_price(
                 self.hass, service, known_server(service), settings
@@ -465,6 +495,28 @@ class ModelFlow(ConfigSubentryFlow):
                 else []
             )
             return [Problem(place, error_key(error), {}), *explanation]
+
+    async def _async_try_search(
+        self, settings: AgentSettings, stored: AgentSettings
+    ) -> list[Problem]:
+        """Return the problem of a server that searches the web, which is tried if it is another one than before."""
+        now, before = (
+            (one.web_search, one.web_search_address, one.web_search_key)
+            for one in (settings, stored)
+        )
+        engine = settings.web_search
+        if now == before or engine in {WebSearch.OFF, WebSearch.SERVICE}:
+            return []
+        try:
+            await async_search(self.hass, settings, "Home Assistant", "en")
+        except ProviderError as error:
+            const.LOGGER.debug("The web cannot be searched: %s", error)
+            is_brave = engine is WebSearch.BRAVE
+            place = (
+                const.CONF_WEB_SEARCH_KEY if is_brave else const.CONF_WEB_SEARCH_ADDRESS
+            )
+            return [Problem(place, search_problem(error, engine), {})]
+        return []
 
     async def _async_try_on_home(
         self,
@@ -519,6 +571,9 @@ class ModelFlow(ConfigSubentryFlow):
                 if one in self._fallbacks
             ],
             const.CONF_IMAGE_MODEL: image_model_of(self._kind, self._stored) or None,
+            const.CONF_WEB_SEARCH_KEY: KNOWN_SECRET
+            if settings.web_search_key
+            else None,
             const.CONF_MODEL_REQUESTS: [
                 kind for kind in RequestKind if kind in settings.model_requests
             ],
@@ -563,6 +618,7 @@ class ModelFlow(ConfigSubentryFlow):
             **values,
             CONF_MODEL: values.get(CONF_MODEL, "").strip(),
             const.CONF_IMAGE_MODEL: values.get(const.CONF_IMAGE_MODEL, "").strip(),
+            **self._search_data(values),
             const.CONF_FALLBACKS: [
                 agent_ids[one]
                 for one in dict.fromkeys(values.get(const.CONF_FALLBACKS, ()))
@@ -577,6 +633,21 @@ class ModelFlow(ConfigSubentryFlow):
             **{key: value for key, value in self._present.items() if key not in others},
             **{name: value for name, value in can_be_empty.items() if name in options},
             **typed_options(self._kind, options, converted),
+        }
+
+    def _search_data(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the address or the key of what searches the web, and not that of another."""
+        engine = values.get(const.CONF_WEB_SEARCH)
+        address = values.get(const.CONF_WEB_SEARCH_ADDRESS, "")
+        key = values.get(const.CONF_WEB_SEARCH_KEY, "")
+        known = self.settings_of(self._stored).web_search_key
+        return {
+            const.CONF_WEB_SEARCH_ADDRESS: parse_address(address)
+            if engine == WebSearch.SEARXNG
+            else "",
+            const.CONF_WEB_SEARCH_KEY: typed_secret(key, known)
+            if engine == WebSearch.BRAVE
+            else "",
         }
 
     async def _async_show(
@@ -598,9 +669,8 @@ class ModelFlow(ConfigSubentryFlow):
             if group != SETTINGS:
                 # Closed even with a problem: so the dialog is short, and the list at
                 # its top is seen.
-                part = {
-                    vol.Required(group): section(vol.Schema(part), {"collapsed": True})
-                }
+                marker = vol.Optional if group == WEB else vol.Required
+                part = {marker(group): section(vol.Schema(part), {"collapsed": True})}
             fields |= part
         sentences = await async_viewer_sentences(self.hass)
         assist = source_names(self.hass, sentences)[llm.LLM_API_ASSIST]
@@ -621,6 +691,8 @@ class ModelFlow(ConfigSubentryFlow):
             return model_selector(self._models)
         if option == CONF_LLM_HASS_API:
             return self._tool_source_selector()
+        if option == const.CONF_WEB_SEARCH:
+            return self._search_selector()
         if option == const.CONF_SUMMARY:
             return self._summary_selector()
         if option == const.CONF_FALLBACKS:
@@ -629,6 +701,19 @@ class ModelFlow(ConfigSubentryFlow):
                 {"include_entities": agents, "multiple": True, "reorder": True}
             )
         return _selector(option)
+
+    def _search_selector(self) -> selector.SelectSelector:
+        """Return the field for what searches the web: the service only where it can, or is chosen."""
+        can = known_server(self._get_entry().data).searches_over(self._kind)
+        chosen = self.settings_of(self._stored).web_search
+        options = [
+            one.value
+            for one in WebSearch
+            if can or one is not WebSearch.SERVICE or one is chosen
+        ]
+        return choice(
+            options=options, mode=DROPDOWN, translation_key=const.CONF_WEB_SEARCH
+        )
 
     def _summary_selector(self) -> selector.SelectSelector:
         """Return the field for the model that writes summaries; the titles of agents are not translated."""

@@ -38,8 +38,8 @@ from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from ..agent.json.text import as_list
 from ..agent.providers.profiles import OTHER, PROFILES
-from ..runtime.composition import is_same_server, model_server
-from ..settings.agent import settings_of
+from ..runtime.composition import is_same_server, known_server, model_server
+from ..settings.agent import WebSearch, settings_of
 from ..settings.options import NUMBERS, find_problems, new_agent_data, set_options
 from ..settings.service_address import InvalidAddress, parse_address
 from ..speech.sentences import async_get_sentences, error_key
@@ -97,6 +97,7 @@ class _Source:
 
 _EXTENDED: Final = "extended_openai_conversation"
 _SAMPLED_MODEL: Final = {_FOREIGN_MODEL: CONF_MODEL, **_WORDS, **_SAMPLING}
+_SEARCH: Final = {"web_search": const.CONF_WEB_SEARCH}
 _SAME_IN_OPENAI: Final = (
     const.CONF_REASONING_EFFORT,
     const.CONF_VERBOSITY,
@@ -105,16 +106,18 @@ _SAME_IN_OPENAI: Final = (
 _SAME_IN_OLLAMA: Final = (CONF_MODEL, const.CONF_NUM_CTX, const.CONF_KEEP_ALIVE)
 _SOURCES: Final[Mapping[str, _Source]] = {
     "openai_conversation": _Source(
-        "openai", {**_SAMPLED_MODEL, **{name: name for name in _SAME_IN_OPENAI}}
+        "openai",
+        {**_SAMPLED_MODEL, **_SEARCH, **{name: name for name in _SAME_IN_OPENAI}},
     ),
     "anthropic": _Source(
-        "anthropic", {**_SAMPLED_MODEL, "effort": const.CONF_REASONING_EFFORT}
+        "anthropic",
+        {**_SAMPLED_MODEL, **_SEARCH, "effort": const.CONF_REASONING_EFFORT},
     ),
     "google_generative_ai_conversation": _Source("gemini", _SAMPLED_MODEL),
     "ollama": _Source(
         "ollama", {**{name: name for name in _SAME_IN_OLLAMA}, **_WORDS}, CONF_URL
     ),
-    "open_router": _Source("openrouter", {CONF_MODEL: CONF_MODEL, **_WORDS}),
+    "open_router": _Source("openrouter", {CONF_MODEL: CONF_MODEL, **_WORDS, **_SEARCH}),
     "llama_cpp": _Source("llama_cpp", _SAMPLED_MODEL, const.CONF_BASE_URL),
     _EXTENDED: _Source(
         "openai", _SAMPLED_MODEL, const.CONF_BASE_URL, const.ServiceKind.OPENAI_CHAT
@@ -225,6 +228,8 @@ class ForeignAgent:
             and not (isinstance(value, str) and _OWN_LIST not in value)
         ):
             return None
+        if ours == const.CONF_WEB_SEARCH:
+            return self._carried_search(value)
         if number := NUMBERS.get(ours):
             try:
                 value = None if value in (None, "") else float(value)
@@ -240,6 +245,12 @@ class ForeignAgent:
             if dict(set_options({ours: value})) and not find_problems({ours: value})
             else None
         )
+
+    def _carried_search(self, value: object) -> str | None:
+        """Return that the service searches the web by itself, if that is set and the service can over our format."""
+        service = self.service
+        can = known_server(service.data).searches_over(service.kind)
+        return WebSearch.SERVICE.value if value not in _MEANS_OFF and can else None
 
     @property
     def _model(self) -> str:

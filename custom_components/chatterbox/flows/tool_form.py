@@ -14,7 +14,7 @@ from ..const import CONF_TOOL_SOURCES
 from ..effects.actions import SELF_CONTAINED
 from ..home.entity_matches import entity_name
 from ..runtime.rule_labels import Labels
-from ..settings.agent import AgentSettings
+from ..settings.agent import AgentSettings, WebSearch
 from ..settings.options import Problem
 from ..settings.rules import PolicyError, ToolSource, TrustLevel, sources_from_json
 from ..tools.findings import FoundTool, find_out, is_web_search
@@ -168,7 +168,9 @@ class ToolForm:
 
 
 async def async_searches_web(hass: HomeAssistant, settings: AgentSettings) -> bool:
-    """Return whether one of the tools that an agent may use searches the web."""
+    """Return whether an agent searches the web, or has a tool that does."""
+    if settings.web_search is not WebSearch.OFF:
+        return True
     offer = await _async_offer(hass, settings)
     return any(
         is_web_search(tool) for tool in (offer.instance.tools if offer.instance else ())

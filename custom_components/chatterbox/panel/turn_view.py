@@ -104,6 +104,8 @@ class ToolView:
     began_ms: Annotated[_Milliseconds, _stored("began")] = None
     duration_ms: Annotated[_Milliseconds, _stored("duration")] = None
     is_error: bool | None = None
+    fee: float = 0.0
+    """US dollars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,11 @@ class _Timings:
     tools: tuple[ToolView, ...] = ()
     handovers: tuple[HandoverView, ...] = ()
     failed: bool = False
+
+    @property
+    def fees(self) -> float:
+        """US dollars that the calls have cost."""
+        return sum(one.fee for one in self.tools)
 
 
 _TIMINGS: Final = TypeAdapter(_Timings)
@@ -294,7 +301,7 @@ class TurnViews:
         turn, timings = found.turn, _timings(found.turn)
         row = self.row(turn, found.changes)
         inferences = [self._inference(one) for one in timings.inferences]
-        costs = [one.cost for one in inferences]
+        costs = [timings.fees, *(one.cost for one in inferences)]
         words = said_in(turn.messages)
         answer = answered_in(turn.messages)
         contexts = [

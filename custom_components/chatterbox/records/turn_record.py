@@ -90,6 +90,8 @@ class ToolFacts:
     """Seconds; None if it did not run or was cut off."""
     is_error: bool | None = None
     """None without a result."""
+    fee: float = 0.0
+    """US dollars that it has cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,7 +375,7 @@ class TurnRecord:
                 tool = self._tools[result.call_id]
                 duration = None if tool.began is None else now - tool.began
                 self._tools[result.call_id] = replace(
-                    tool, duration=duration, is_error=result.is_error
+                    tool, duration=duration, is_error=result.is_error, fee=result.fee
                 )
 
     @property

@@ -1,7 +1,7 @@
 """The settings of a conversation agent, read from the data of its subentry, with a default for each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cache
 from typing import Any, Final
@@ -52,6 +52,16 @@ class LocalCommands(StrEnum):
     WHEN_UNDONE = "when_undone"
     NEVER = "never"
     """Only instead of a model that does not answer."""
+
+
+class WebSearch(StrEnum):
+    """The search engine of an agent."""
+
+    OFF = "off"
+    SERVICE = "service"
+    """The service of the model, by itself."""
+    SEARXNG = "searxng"
+    BRAVE = "brave"
 
 
 class RequestKind(StrEnum):
@@ -164,6 +174,11 @@ class AgentSettings:
     """Whether it remembers facts for each person; see `memory/facts.py`."""
     search_history: bool = False
     """Whether it may search earlier conversations of the speaker."""
+    web_search: WebSearch = WebSearch.OFF
+    web_search_address: str = ""
+    """That of SearXNG."""
+    web_search_key: str = field(default="", repr=False)
+    """That of Brave."""
 
     @property
     def home(self) -> HomeDetail:
@@ -188,6 +203,7 @@ _READ: Final = frozenset(
         "when_spent",
         "local_commands",
         "model_requests",
+        "web_search",
     }
 )
 """Settings that are converted from their stored form."""
@@ -216,6 +232,7 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         limits=replace(
             _LIMITS, **{name: data[name] for name in OF_LIMITS if name in data}
         ),
+        web_search=_choice(data, WebSearch.OFF, const.CONF_WEB_SEARCH),
         when_spent=_choice(data, WhenSpent.HAND_OVER, const.CONF_WHEN_SPENT),
     )
 

@@ -15,7 +15,9 @@ from ..agent.protocols import HookPoint
 from .agent import OF_LIMITS, AgentSettings
 
 SETTINGS: Final = "settings"
-"""The options of the form Settings. The other groups are the sections of the form Advanced."""
+"""The options of the form Settings."""
+WEB: Final = "web"
+"""A section of that form. The other groups are the sections of the form Advanced."""
 ANSWERS: Final = "answers"
 SPEED: Final = "speed"
 LIMITS: Final = "limits"
@@ -95,6 +97,11 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
         Option(
             const.CONF_BUDGET_MONTH, NumberOption(0, 1_000_000, "any", unit="dollars")
         ),
+    ),
+    WEB: (
+        Option(const.CONF_WEB_SEARCH, used_by=_AGENTS),
+        Option(const.CONF_WEB_SEARCH_ADDRESS, used_by=_AGENTS),
+        Option(const.CONF_WEB_SEARCH_KEY, used_by=_AGENTS),
     ),
     ANSWERS: (
         Option(const.CONF_FALLBACKS),

@@ -16,15 +16,23 @@ from homeassistant.core import HomeAssistant
 from yarl import URL
 
 from ..agent.messages import JsonValue
-from ..const import CONF_EXTRA_PARAMETERS, CONF_PIN, DOMAIN
+from ..const import CONF_EXTRA_PARAMETERS, CONF_PIN, CONF_WEB_SEARCH_KEY, DOMAIN
 from .rules import async_get_home_rules, home_rules_to_json
 
 PRIVATE_FIELDS: Final = frozenset(
-    {CONF_API_KEY, CONF_PROMPT, CONF_EXTRA_PARAMETERS, CONF_PIN}
+    {
+        CONF_API_KEY,
+        CONF_PROMPT,
+        CONF_EXTRA_PARAMETERS,
+        CONF_PIN,
+        CONF_WEB_SEARCH_KEY,
+    }
 )
 """Fields of entries and agents that are never shown: secrets, fields that may hold some, and prompts."""
 
-_SECRET_FIELDS: Final = frozenset({CONF_API_KEY, CONF_EXTRA_PARAMETERS, CONF_PIN})
+_SECRET_FIELDS: Final = frozenset(
+    {CONF_API_KEY, CONF_EXTRA_PARAMETERS, CONF_PIN, CONF_WEB_SEARCH_KEY}
+)
 """Fields whose values are searched for in all texts."""
 
 _SHORTEST: Final = 6

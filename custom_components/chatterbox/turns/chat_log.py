@@ -56,6 +56,7 @@ from ..agent.events import (
     TurnEvent,
 )
 from ..agent.messages import (
+    WEB_SEARCH,
     AssistantMessage,
     Message,
     ProviderItem,
@@ -68,7 +69,12 @@ from ..agent.messages import (
 from ..const import DOMAIN
 from ..home.entities import Home, async_get_home
 from ..internals.conversation import keep_session, stored_chat_logs
-from ..records.turn_record import TurnRecord, result_content, shown_arguments
+from ..records.turn_record import (
+    TurnRecord,
+    parsed_content,
+    result_content,
+    shown_arguments,
+)
 from ..speech.text import SpeechFilter, names_in_other_words
 from ..tools.dispatch import UNREADABLE
 from ..tools.own.registry import own_tools
@@ -99,6 +105,10 @@ def to_native(result: ToolResult) -> llm.ToolResult:
     """Return a result in the form in which the ChatLog stores it."""
     if isinstance(result.native, llm.ToolResult):
         native = result.native
+    elif result.name == WEB_SEARCH and isinstance(
+        found := parsed_content(result), dict
+    ):  # as a person reads it in the chat
+        native = llm.ToolResult(found, result.is_error)
     elif result.synthetic:
         native = NotRun({"not_run": result.content}, result.is_error)
     else:

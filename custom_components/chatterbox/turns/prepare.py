@@ -31,7 +31,12 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..agent.loop.turn import Turn
-from ..agent.messages import ToolDefinition, Transcript, UserMessage
+from ..agent.messages import (
+    MOST_SEARCHES,
+    ToolDefinition,
+    Transcript,
+    UserMessage,
+)
 from ..const import DOMAIN
 from ..home.description import ON_CHANGES, home_changes, home_list, quoted
 from ..home.entities import Home
@@ -39,7 +44,7 @@ from ..home.search import async_describe_matches, async_entity_query
 from ..internals.conversation import async_show, set_tools
 from ..records.turn_record import TurnRecord
 from ..runtime.agents import Agent
-from ..settings.agent import AgentSettings
+from ..settings.agent import AgentSettings, WebSearch
 from ..tools.turn_tools import TurnTools, async_gather_tools
 from .chat_log import attached_paths, keep_context
 from .input import TurnInput
@@ -377,6 +382,9 @@ async def async_prepare(
         context=prompt.context if message is None else message.context,
         omitted=prompt.omitted_context,
         attachments=() if message is None else message.attachments,
+        searches=MOST_SEARCHES
+        if settings.web_search is WebSearch.SERVICE and source.offers_own_tools()
+        else 0,
         guards_client_calls=False,  # their effects are the client's, outside the home
     )
     return PreparedTurn(

@@ -136,8 +136,11 @@ class AgentUsage:
 
     def with_turn(self, facts: TurnFacts, day: date) -> Self:
         """Add a turn, without its requests to models."""
+        fees = sum(tool.fee for tool in facts.tools)
         return replace(
             self,
+            cost=self.cost + fees,
+            spent=_added(self.spent, fees, day) if fees else self.spent,
             turns=self.turns + 1,
             turns_in=_added(self.turns_in, 1, day),
             tool_calls=self.tool_calls

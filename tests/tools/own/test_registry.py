@@ -51,6 +51,7 @@ from custom_components.chatterbox.tools.own.registry import (
     with_own_tools,
 )
 from custom_components.chatterbox.tools.own.search_history import SEARCH_HISTORY
+from custom_components.chatterbox.tools.own.search_web import SEARCH_WEB
 from tests.support.own_tools import own_call
 from tests.support.page_tables import DOCS
 from tests.support.sentences import template
@@ -197,10 +198,12 @@ async def test_each_of_ours_runs_without_any_effect_on_the_home(
         for name, tool in tools.items()
         if not tool.definition.annotations.read_only
     }
-    for name in tools:
+    for name, tool in tools.items():
         effects = await dispatcher.async_effects(name, {})
         expected = (
-            Touches(changes_memory=True) if name in changing else Annotated(READS)
+            Touches(changes_memory=True)
+            if name in changing
+            else Annotated(tool.definition.annotations)
         )
         assert effects == expected
     assert changing == {REMEMBER.definition.name, FORGET.definition.name}
@@ -224,7 +227,11 @@ async def test_the_tools_are_there_when_they_are_wanted_and_stay_inside(
     assert offered_to(hass, AgentSettings(search_history=True)) == (SEARCH_HISTORY,)
     assert offered_to(hass, AgentSettings(), home_is_large=True) == (FIND,)
     annotations = [tool.definition.annotations for tool in own_tools(hass)]
-    assert not any(one.destructive or one.open_world for one in annotations)
+    assert not any(one.destructive for one in annotations)
+    outside = [
+        tool for tool in own_tools(hass) if tool.definition.annotations.open_world
+    ]
+    assert outside == [SEARCH_WEB]
     offered = (FORGET.definition, FIND.definition)
     assert with_own_tools(offered[::-1], ()) == offered[::-1]
 

@@ -40,6 +40,8 @@ class ToolAnswer:
     is_error: bool = False
     open_world: bool = False
     """Whether it may contain text from outside the home."""
+    fee: float = 0.0
+    """US dollars that it has cost."""
     speech: str = ""
     """Words that are spoken without a model, and read by it in place of `data`; empty for the sentence of `done`.
 
@@ -152,6 +154,8 @@ class OwnTool:
     label: str = ""
     """Id of an LLM API: API clients that choose its tools get this one, too. Empty for the agent's own label."""
     shared: SharedWith | None = None
+    most: int = 0
+    """How often it runs in one turn; 0 for no limit."""
     calls_action: bool = False
     """Whether it reads by an action of Home Assistant; a trial runs only tools that read without one."""
 

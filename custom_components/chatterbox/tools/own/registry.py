@@ -1,5 +1,6 @@
 """The list of our own tools, and the ways in which agents get and run them."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, assert_never, override
@@ -40,11 +41,12 @@ from .own_tool import (
 )
 from .past import GET_PAST
 from .search_history import SEARCH_HISTORY
+from .search_web import SEARCH_WEB
 
 _NO_SETTINGS: Final = AgentSettings()
 
 own_tools: Final = singleton(HassKey[list[OwnTool]](f"{DOMAIN}_own_tools"))(
-    lambda _: [FIND, GET_FORECAST, GET_PAST, SEARCH_HISTORY]
+    lambda _: [FIND, GET_FORECAST, GET_PAST, SEARCH_HISTORY, SEARCH_WEB]
 )
 """Returns the registered tools. One that is added is offered, judged and audited from then on."""
 
@@ -80,6 +82,10 @@ def _in_short(tool: OwnTool) -> ToolDefinition:
 
 
 _BY_CLIENT: Final = "Not run: the caller runs this tool itself, and only now."
+_ENOUGH: Final = (
+    "Not run: it has been used as often as is allowed for one request. Answer with what "
+    "is known, and say what is not."
+)
 _CHANGED: Final = (
     "Not run: it would be another call than the one that was asked about. Ask again."
 )
@@ -112,6 +118,8 @@ class OwnDispatcher(Hooks):
     """The calls for another time; see `TimedCalls`."""
     approval_of: Callable[[ToolCall], Approval | None] = lambda _: None
     """Returns the approval of a call for another time."""
+    _runs: Counter[str] = field(default_factory=Counter)
+    """How often tools have run."""
 
     @override
     async def pre_tool_use(
@@ -196,13 +204,18 @@ class OwnDispatcher(Hooks):
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run a tool."""
         own = replace(self.call(arguments), approval=self.approval_of(call))
-        answer = await self.tools[call.name].run(own)
+        tool = self.tools[call.name]
+        self._runs[call.name] += 1
+        if 0 < tool.most < self._runs[call.name]:
+            return ToolOutcome(_ENOUGH, is_error=True)
+        answer = await tool.run(own)
         native = _native(answer, own.language)
         return ToolOutcome(
             result_content(native),
             is_error=answer.is_error,
             native=native,
             open_world=answer.open_world,
+            fee=answer.fee,
         )
 
 
