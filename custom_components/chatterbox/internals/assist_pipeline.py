@@ -58,3 +58,13 @@ def debug_runs(hass: HomeAssistant) -> Iterable[Mapping[str, dict[str, object]]]
             "A PIN may be in the debug runs of voice pipelines, which could not be redacted"
         )
         return ()
+
+
+@callback
+def may_speak(hass: HomeAssistant, conversation_id: str) -> bool:
+    """Return whether a pipeline speaks, or has spoken, the answers of a conversation. Source: `PipelineRun.start`."""
+    starts = (run.get("run-start", {}) for run in debug_runs(hass))
+    return any(
+        start.get("conversation_id") == conversation_id and "tts_output" in start
+        for start in starts
+    )

@@ -1,6 +1,7 @@
 """Records a turn: on the event bus and in the audit while it runs, in the store and the usage when it is over."""
 
 import logging
+import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
@@ -26,7 +27,9 @@ from ..agent.events import (
     TurnFinished,
     UsageReported,
 )
+from ..agent.json.text import objects_in
 from ..agent.messages import (
+    WEB_SEARCH,
     AssistantMessage,
     JsonObject,
     JsonValue,
@@ -44,7 +47,8 @@ from ..const import (
     LOGGER,
 )
 from ..history.stores import TurnRecording
-from ..people.speakers import Speaker, async_get_context_watch
+from ..internals.assist_pipeline import may_speak
+from ..people.speakers import Asking, Speaker, async_get_context_watch
 from ..records.turn_record import (
     NOTHING_SHOWN,
     SIGNAL_TURN,
@@ -61,6 +65,10 @@ from .input import TurnInput
 
 _MAX_SHOWN: Final = 10_000
 """Bytes of the arguments and of the result of one call; the recorder accepts up to 32,768 for an event."""
+_MOST_SOURCES: Final = 3
+_PAGE: Final = re.compile(r"https?://[^\s()<>\[\]]+")
+"""An address that does not end the link that it is in."""
+_BRACKETS: Final = re.compile(r"[\s\[\]<>()`*_|]+")
 _LACKS_ROOM: Final = "spoken_lacks_room"
 _MAX_LOGGED: Final = 1_000
 """Characters of the arguments of a call in the log."""
@@ -133,6 +141,8 @@ class TurnRecorder:
     """The data of the events on running calls, by call id."""
     _lacks_room: bool = False
     """Whether the model was not sent the beginning of the conversation, for want of room."""
+    _sources: str = ""
+    """The pages that the answer rests on, as they are written below it."""
     _has_said_prefix: bool = False
     _is_in_prefixed: bool = False
     """Whether the message that is being written begins with the prefix."""
@@ -143,6 +153,15 @@ class TurnRecorder:
             case ToolStarted() | ToolFinished():
                 self._fire_tool_event(event)
                 await self.audit.follow(event)
+            case MessageDone(message) if not message.tool_calls and (
+                sources := await self._sources_text(message.text)
+            ):
+                self._sources = sources
+                cited = with_own_words(message, after=sources, is_fact=False)
+                return [
+                    self._passed(one)
+                    for one in (TextDelta(sources), MessageDone(cited))
+                ]
             case ToolCallReady() | MessageDone():
                 await self.audit.follow(event)
             case TurnFinished(pending=PendingApproval() as pending) if (
@@ -189,6 +208,25 @@ class TurnRecorder:
             return ""
         self.notices.add(_LACKS_ROOM)
         return (await async_get_sentences(self.hass, language))[_LACKS_ROOM]
+
+    async def _sources_text(self, answer: str) -> str:
+        """Return once what an answer that a person reads rests on, unless it says so itself; else an empty text."""
+        turn_input = self.turn_input
+        pages = {} if self._sources or "://" in answer else _found_pages(self.record)
+        if (
+            not pages
+            or turn_input.is_heard
+            or turn_input.speaker.asking is not Asking.PERSON
+            or not turn_input.source.asks_in_words()
+            or asks_back(answer, turn_input.user_input.language)
+            or may_speak(self.hass, str(self.record.origin["conversation_id"]))
+        ):
+            return ""
+        sentences = await async_get_sentences(self.hass, turn_input.user_input.language)
+        sources = [f"[{title}]({url})" for url, title in pages.items()]
+        return "\n\n" + sentences["written_sources"].format(
+            sources=", ".join(sources[:_MOST_SOURCES])
+        )
 
     def _fire_tool_event(self, event: ToolStarted | ToolFinished) -> None:
         most = _MAX_SHOWN if self.record.is_stored else NOTHING_SHOWN
@@ -246,8 +284,9 @@ class TurnRecorder:
                 return MessageDone(
                     with_own_words(message, before=f"{self.turn_input.prefix} ")
                 )
-            case TurnFinished(text=text) if self.turn_input.prefix:
-                return replace(event, text=f"{self.turn_input.prefix} {text}".strip())
+            case TurnFinished(text=text) if self.turn_input.prefix or self._sources:
+                text = f"{self.turn_input.prefix} {text}{self._sources}".strip()
+                return replace(event, text=text)
             case _:
                 return event
 
@@ -260,6 +299,24 @@ class TurnRecorder:
         )
         async_dispatcher_send(self.hass, SIGNAL_TURN, self.record)
         self.recording.async_store()
+
+
+def _found_pages(record: TurnRecord) -> Mapping[str, str]:
+    """Return the titles of the pages that the searches of a turn have found, by address."""
+    pages: dict[str, str] = {}
+    for result in record.results:
+        match parsed_content(result):
+            case {"found": list(found)} | {"sources": list(found)} if (
+                result.name == WEB_SEARCH
+            ):
+                pages |= {
+                    url: _BRACKETS.sub(" ", str(page.get("title") or url)).strip()
+                    for page in objects_in(found)
+                    if _PAGE.fullmatch(url := str(page.get("url")))
+                }
+            case _:
+                pass
+    return pages
 
 
 async def async_start_recording(
