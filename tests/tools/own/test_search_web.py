@@ -224,7 +224,9 @@ async def test_brave_is_sent_its_key_in_a_header_and_paid(
     assert KEY not in answer_text
 
 
-def test_only_an_agent_with_a_model_and_all_that_is_needed_has_the_tool() -> None:
+async def test_only_an_agent_with_a_model_and_all_that_is_needed_has_the_tool(
+    hass: HomeAssistant,
+) -> None:
     at_home = replace(SEARXNG, web_search_address="http://searxng.local")
     agents = {
         at_home: True,
@@ -237,4 +239,4 @@ def test_only_an_agent_with_a_model_and_all_that_is_needed_has_the_tool() -> Non
     }
     assert SEARCH_WEB.needs
     for agent, has_it in agents.items():
-        assert SEARCH_WEB.needs(Offered(agent, home_is_large=False)) == has_it
+        assert SEARCH_WEB.needs(Offered(hass, agent, home_is_large=False)) == has_it
