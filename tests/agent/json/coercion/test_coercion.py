@@ -260,6 +260,7 @@ def test_a_value_with_one_reading_is_read_so(
         ),
         (SHORT, 5, "expected string (maxLength 3) or a list"),
         ({"allOf": [STRING, INTEGER]}, "5", 'expected string and integer, got "5"'),
+        ({"properties": {"x": INTEGER}}, "abc", "expected a value, got"),
         ({"anyOf": [{"anyOf": [SHORT, INTEGER]}, NUMBER]}, True, "a value or"),
         (
             {"anyOf": [{"type": "integer"}, {"type": "array", "items": INTEGER}]},
