@@ -24,6 +24,7 @@ from homeassistant.util.ulid import ulid_now
 
 from ..agent.conversation.own_words import as_models_read
 from ..agent.events import PendingApproval, TurnEvent, TurnFinished
+from ..agent.loop.turn import Turn
 from ..agent.messages import AssistantMessage
 from ..agent.protocols import LLMProvider
 from ..approvals.guard import CallGuard
@@ -137,6 +138,11 @@ class _DrySource(TurnSource):
     def select(self, tools: TurnTools) -> ToolSelection:
         self.dispatchers.append(DryDispatcher(self.hass, tools))
         return ToolSelection(tools._replace(dispatcher=self.dispatchers[-1]))
+
+    @override
+    def adapted(self, turn: Turn) -> Turn:
+        """Leave the search of the web to real turns: the service would run it, and charge for it."""
+        return replace(super().adapted(turn), searches=0)
 
 
 class DryConversation:

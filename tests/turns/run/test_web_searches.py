@@ -29,6 +29,7 @@ from custom_components.chatterbox.const import (
     EVENT_TURN_FINISHED,
     ServiceKind,
 )
+from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import (
     AgentSettings,
     WebSearch,
@@ -38,6 +39,7 @@ from custom_components.chatterbox.tools.dry_dispatch import DryDispatcher
 from custom_components.chatterbox.tools.own.registry import offered_to
 from custom_components.chatterbox.tools.own.search_web import SEARCH_WEB
 from custom_components.chatterbox.tools.turn_tools import async_gather_tools
+from custom_components.chatterbox.turns.dry_run import DryAsker, DryConversation
 from custom_components.chatterbox.usage.tracker import async_get_usage_tracker
 from tests.support.config_entries import only_agent
 from tests.support.servers.chat_completions import ScriptedChatCompletions
@@ -362,6 +364,20 @@ async def test_a_trial_does_not_search(
 
     assert outcome.is_error
     assert web.queries == []
+
+
+async def test_a_trial_has_no_search_by_the_service(
+    hass: HomeAssistant, begin: Begin
+) -> None:
+    engine = ENGINES["openai"]
+    model = await begin(engine, ScriptedAnswer(content=ANSWER))
+    asker = DryAsker(Speaker(asking=Asking.PERSON), "en")
+    trial = DryConversation.with_agent(hass, AGENT, asker)
+    assert trial
+
+    assert (await trial.async_say(ASKED)).text == ANSWER
+
+    assert "web_search" not in str(model.requests[0].body.get("tools"))
 
 
 async def test_nothing_searches_without_a_model(hass: HomeAssistant) -> None:
