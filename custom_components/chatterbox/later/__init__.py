@@ -4,10 +4,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 
+from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.start import async_at_started
 
+from ..agent.messages import Transcript
 from ..approvals.questions import Question
+from ..effects.recognition import RecognizedRequest
 from ..offline.local_commands import recognizers
 from ..repairs import async_report_removed_plans
 from ..settings.agent import existing_agents
@@ -19,6 +22,7 @@ from .acting import PlanRunner
 from .broadcast import BROADCAST, async_recognize_broadcast
 from .plan_actions import async_register_plan_actions
 from .plans import waiting_news
+from .ringing import recognize_while_ringing
 from .schedule import async_get_schedule
 from .sentences import async_recognize_plan
 from .telling import moment_text
@@ -30,7 +34,7 @@ def async_setup_later(hass: HomeAssistant) -> None:
     own_tools(hass).extend((LATER, BROADCAST))
     # The words of a message may name a time: "dinner is ready in ten minutes".
     recognizers(hass)[BROADCAST.definition.name] = async_recognize_broadcast
-    recognizers(hass)[LATER.definition.name] = async_recognize_plan
+    recognizers(hass)[LATER.definition.name] = _async_recognize
     schedule = async_get_schedule(hass)
     turn_takers(hass).append(
         lambda agent, turns: schedule.async_serve(agent, PlanRunner(hass, turns))
@@ -38,6 +42,18 @@ def async_setup_later(hass: HomeAssistant) -> None:
     openers(hass).append(Opener(waiting_news(hass), partial(_async_open, hass)))
     async_register_plan_actions(hass)
     async_at_started(hass, schedule.async_start)
+
+
+async def _async_recognize(
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    history: Transcript,
+    found: RecognizedRequest | None,
+) -> RecognizedRequest | None:
+    """Return a request about an alarm that rings, or else about plans; see `async_recognize_plan`."""
+    return recognize_while_ringing(hass, user_input) or await async_recognize_plan(
+        hass, user_input, history, found
+    )
 
 
 async def _async_open(

@@ -77,10 +77,13 @@ from .plans import (
     async_get_plans,
     waiting_news,
 )
+from .ringing import async_get_ringing
 from .telling import (
     Button,
+    ReminderKind,
     async_announce,
     async_notify,
+    async_reminder_kind,
     buttons_of,
     may_see,
     moment_text,
@@ -478,9 +481,13 @@ class Schedule:
         if condition and plan.kind is PlanKind.TELL:
             text = states_text(self._hass, condition)
         is_late = plan.due is not None and dt_util.utcnow() - plan.due > WORTH
-        words = await self._async_say(
-            "later_late" if is_late else "later_remind", replace(plan, text=text)
-        )
+        key = "later_late" if is_late else "later_remind"
+        if (
+            not is_late
+            and await async_reminder_kind(self._hass, plan) is ReminderKind.ALARM
+        ):
+            key = "later_rings"
+        words = await self._async_say(key, replace(plan, text=text))
         is_urgent = plan.is_urgent or (plan.due is not None and not is_late)
         await self._async_conclude(plan, PlanChange.DONE, words, is_urgent=is_urgent)
 
@@ -689,9 +696,13 @@ class Schedule:
 
     async def _async_tell(self, news: News, question: Question | None) -> bool:
         """Tell news where the plan was made, or on the phones of its person; return whether they were told."""
-        is_announced = await async_announce(
-            self._hass, replace(news, text=question.text) if question else news
-        )
+        kind = await async_reminder_kind(self._hass, news.plan) if news.plan else None
+        if kind is ReminderKind.ALARM:
+            is_announced = await async_get_ringing(self._hass).async_ring(news)
+        else:
+            is_announced = await async_announce(
+                self._hass, replace(news, text=question.text) if question else news
+            )
         if question is None:
             is_told = is_announced or await async_notify(
                 self._hass, news, has_buttons=True
@@ -744,6 +755,7 @@ class Schedule:
             )
             return
         self._tapped.add(secret)
+        async_get_ringing(self._hass).stop(news.plan.text)
         self._run(
             self._async_tapped(news, news.plan, button),
             f"chatterbox button of {news.id}",

@@ -48,6 +48,7 @@ from .plans import (
     PlanProblem,
     plans_of,
 )
+from .ringing import async_get_ringing
 from .schedule import (
     async_get_schedule,
     due_about,
@@ -72,6 +73,8 @@ _URGENT: Final = "urgent"
 _LIST: Final = "list"
 _MOVE: Final = "move"
 _CANCEL: Final = "cancel"
+_STOP: Final = "stop"
+"""Of an alarm that rings."""
 _TELL_ALWAYS: Final = "tell_always"
 _ALL: Final = "all"
 _ME: Final = "me"
@@ -89,7 +92,7 @@ _STATES: Final = {
 }
 """States of binary sensors and switches by the words for them."""
 _PLANS: Final = {**{str(kind): kind for kind in PlanKind}, _TELL_ALWAYS: PlanKind.TELL}
-_KINDS: Final = (*_PLANS, _LIST, _MOVE, _CANCEL)
+_KINDS: Final = (*_PLANS, _LIST, _MOVE, _CANCEL, _STOP)
 _BOUND: Final = re.compile(r"([<>])\s*(.+)")
 _NUMBER: Final = re.compile(r"(-?\d+(?:[.,]\d+)?)\b.*")
 _LASTING: Final = re.compile(r"(.*?)(?:\s+for\s+(\d+)\s*(s|m|h)\w*)?", re.IGNORECASE)
@@ -141,7 +144,7 @@ async def _async_prepare(call: OwnCall) -> Prepared | Deny:
         kind = str(call.arguments.get(_KIND))
         if kind in _PLANS:
             return await _async_prepare_plan(call, _PLANS[kind])
-        if kind == _LIST:
+        if kind in {_LIST, _STOP}:
             return Prepared(call.arguments)
         if kind == _MOVE:
             return await _async_prepare_move(call)
@@ -231,7 +234,8 @@ async def _async_can_ask(call: OwnCall, plan: FuturePlan) -> bool:
 
 def _put_off(call: OwnCall) -> OwnCall | None:
     """Return the call that plans once more the reminder that was just heard; None if a call moves another plan."""
-    heard = async_get_schedule(call.hass).last_heard(call.satellite_id)
+    heard = async_get_ringing(call.hass).latest
+    heard = heard or async_get_schedule(call.hass).last_heard(call.satellite_id)
     words = plain_name(_word(call.arguments, _TEXT))
     if heard is None or words not in {"", heard.id, plain_name(heard.text)}:
         return None
@@ -512,6 +516,8 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
             return await _async_plan(call, _PLANS[kind])
         if kind == _LIST:
             return await _async_list(call)
+        if kind == _STOP:
+            return await _async_stop(call)
         if kind == _MOVE:
             moved = await _async_move(call, _to_move(call))
             return ToolAnswer({}, speech=await _async_say(call, [moved]))
@@ -536,6 +542,7 @@ async def _async_plan(call: OwnCall, kind: PlanKind) -> ToolAnswer:
     if kind is PlanKind.ACT:
         plan = _with_call(call, plan)
     planned = await async_get_schedule(call.hass).async_add(plan)
+    async_get_ringing(call.hass).stop(plan.text)  # it is put off
     speech = await _async_say(call, [planned])
     if planned is not plan:
         sentences = await call.async_sentences()
@@ -549,6 +556,15 @@ async def _async_list(call: OwnCall) -> ToolAnswer:
     speech = await _async_say(call, [plan for plan in known if plan.id in ids] or known)
     sentences = await call.async_sentences()
     return ToolAnswer({}, speech=speech or sentences["later_none"])
+
+
+async def _async_stop(call: OwnCall) -> ToolAnswer:
+    """Stop the alarms that ring."""
+    stopped = async_get_ringing(call.hass).stop()
+    sentences = await call.async_sentences()
+    return ToolAnswer(
+        {}, speech=sentences["later_stopped" if stopped else "later_none_rings"]
+    )
 
 
 async def _async_cancel(call: OwnCall) -> ToolAnswer:

@@ -1,0 +1,229 @@
+"""Alarms that ring until somebody stops them, and the words that do: "stop", "snooze", "ten more minutes".
+
+A satellite whose device has timers rings by a timer that ends at once, as it does for
+every timer, and is stopped there. Any other one repeats its announcement; after ten
+minutes the alarm is left to the phone of its person.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Final, TypedDict
+
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.intent import async_device_supports_timers
+from homeassistant.core import HassJob, HomeAssistant, callback
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import intent
+from homeassistant.helpers.event import async_call_later
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+
+from ..agent.messages import JsonObject, ToolCall, canonical_json
+from ..agent.text import base_language, read_language_files
+from ..const import DOMAIN, LOGGER
+from ..effects.recognition import RecognizedRequest
+from ..settings.tool_names import LATER_TOOL
+from ..speech.text.language import number_words
+from ..speech.text.phrases import PhraseTree, text_tokens
+from .plans import FuturePlan, News
+from .telling import async_announce, async_notify
+
+RINGS_FOR: Final = timedelta(minutes=10)
+"""The longest time for which an alarm rings."""
+SNOOZE: Final = timedelta(minutes=10)
+_PAUSE: Final = timedelta(seconds=8)
+"""Between two announcements, in which the satellite can be talked to."""
+_MOST_WORDS: Final = 12
+_MOST_MINUTES: Final = 120
+_ANY_NUMBER: Final = "n"
+"""Stands for a number in the phrases."""
+
+
+@dataclass(slots=True, eq=False)
+class _Ring:
+    """An alarm that rings."""
+
+    plan: FuturePlan
+    stopped: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when somebody stops it."""
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a pause is over, also because somebody stops it."""
+
+
+class Ringing:
+    """The alarms that ring at home."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Let nothing ring."""
+        self._hass = hass
+        self._rings: list[_Ring] = []
+
+    @property
+    def latest(self) -> FuturePlan | None:
+        """The alarm that began last of those that ring."""
+        return self._rings[-1].plan if self._rings else None
+
+    def stop(self, text: str | None = None) -> int:
+        """Stop the alarms that ring, or those with a text, and return their number."""
+        stopped = [one for one in self._rings if text in {None, one.plan.text}]
+        for one in stopped:
+            one.stopped.set()
+            one.wake.set()
+        return len(stopped)
+
+    async def async_ring(self, news: News) -> bool:
+        """Ring where an alarm was set, and return whether somebody stopped it, or can stop it there.
+
+        One that is ten minutes late does not ring.
+        """
+        plan, asker = news.plan, news.asker
+        is_late = (
+            plan is not None
+            and plan.due is not None
+            and dt_util.utcnow() - plan.due > RINGS_FOR
+        )
+        if plan is None or is_late or asker.satellite_id is None:
+            return False
+        if await self._async_start_timer(asker.device_id, news):
+            return True
+        ring, began = _Ring(plan), dt_util.utcnow()
+        self._rings.append(ring)
+        try:
+            is_heard = await async_announce(self._hass, news)
+            if is_heard:
+                await async_notify(self._hass, news, has_buttons=True)
+            while is_heard and not ring.stopped.is_set():
+                await self._async_pause(ring)
+                if ring.stopped.is_set() or dt_util.utcnow() - began >= RINGS_FOR:
+                    break
+                is_heard = await async_announce(self._hass, news)
+        finally:
+            self._rings.remove(ring)
+        return ring.stopped.is_set()
+
+    async def _async_pause(self, ring: _Ring) -> None:
+        @callback
+        def end(_now: datetime) -> None:
+            ring.wake.set()
+
+        ring.wake.clear()
+        job = HassJob(end, cancel_on_shutdown=True)
+        cancel = async_call_later(self._hass, _PAUSE, job)
+        try:
+            await ring.wake.wait()
+        finally:
+            cancel()
+
+    async def _async_start_timer(self, device_id: str | None, news: News) -> bool:
+        """Have a device with timers ring, and return whether it does."""
+        if not device_id or not async_device_supports_timers(self._hass, device_id):
+            return False
+        slots = {"seconds": {"value": 1}, "name": {"value": news.text}}
+        try:
+            await intent.async_handle(
+                self._hass,
+                DOMAIN,
+                intent.INTENT_START_TIMER,
+                slots,
+                language=news.language,
+                device_id=device_id,
+            )
+        except (intent.IntentError, HomeAssistantError) as error:
+            LOGGER.warning("The device %s does not ring: %s", device_id, error)
+            return False
+        return True
+
+
+async_get_ringing: Final = singleton(HassKey[Ringing](f"{DOMAIN}_ringing"))(Ringing)
+"""Returns the alarms that ring."""
+
+
+class _RingingWords(TypedDict):
+    stop: str
+    snooze: str
+    minutes: str
+    """Phrases that put it off for `n` minutes."""
+
+
+_LANGUAGES: Final = read_language_files("ringing", _RingingWords)
+
+
+@cache
+def _phrases(language: str) -> PhraseTree[str] | None:
+    """Return the words to an alarm in a language, if there are any; the values are the keys of its file."""
+    words = _LANGUAGES.get(base_language(language))
+    if words is None:
+        return None
+    tree = PhraseTree[str]()
+    tree.add_all(words["stop"], "stop", {})
+    tree.add_all(words["snooze"], "snooze", {})
+    tree.add_all(words["minutes"], "minutes", {})
+    return tree
+
+
+def recognize_while_ringing(
+    hass: HomeAssistant, user_input: ConversationInput
+) -> RecognizedRequest | None:
+    """Return the request that stops or puts off the alarm that rings; None for any other request."""
+    plan = async_get_ringing(hass).latest
+    phrases = _phrases(user_input.language)
+    if plan is None or phrases is None:
+        return None
+    heard = [one.word for one in text_tokens(user_input.text) if one.word.isalnum()]
+    if len(heard) > _MOST_WORDS:
+        return None
+    if "stop" in _meanings(heard, phrases):
+        return _request({"kind": "stop"})
+    delay = _delay(heard, phrases, user_input.language)
+    if delay is None:
+        return None
+    when = (dt_util.now() + delay).isoformat()
+    return _request({"kind": "move", "text": plan.id, "when": when})
+
+
+def _meanings(heard: Sequence[str], phrases: PhraseTree[str]) -> Iterator[str]:
+    """Yield the keys of the phrases that words are as a whole."""
+    for end, meaning in phrases.found(heard, 0):
+        if end == len(heard):
+            yield meaning
+
+
+def _delay(
+    heard: Sequence[str], phrases: PhraseTree[str], language: str
+) -> timedelta | None:
+    """Return the time by which words put an alarm off; None for words that do not."""
+    if "snooze" in _meanings(heard, phrases):
+        return SNOOZE
+    for start, end, number in _numbers(heard, language):
+        general = [*heard[:start], _ANY_NUMBER, *heard[end:]]
+        is_within = 0 < number <= _MOST_MINUTES
+        if is_within and "minutes" in _meanings(general, phrases):
+            return timedelta(minutes=number)
+    return None
+
+
+def _numbers(heard: Sequence[str], language: str) -> Iterator[tuple[int, int, int]]:
+    """Yield the numbers among some words, with their bounds, the longest first."""
+    numbers = _number_phrases(base_language(language))
+    for start, word in enumerate(heard):
+        if word.isdecimal():
+            yield start, start + 1, int(word)
+        for end, number in reversed([*numbers.found(heard, start)]):
+            yield start, end, number
+
+
+@cache
+def _number_phrases(language: str) -> PhraseTree[int]:
+    tree = PhraseTree[int]()
+    for text, number in number_words(language).items():
+        tree.add([one.word for one in text_tokens(text)], number)
+    return tree
+
+
+def _request(arguments: JsonObject) -> RecognizedRequest:
+    call = ToolCall("", LATER_TOOL, canonical_json(arguments))
+    return RecognizedRequest(LATER_TOOL, is_question=False, call=call)
