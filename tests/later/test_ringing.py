@@ -9,7 +9,12 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.components.intent.timers import TimerEventType, TimerInfo
 from homeassistant.const import EVENT_STATE_CHANGED
-from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.core import (
+    Event,
+    EventStateChangedData,
+    HomeAssistant,
+    callback,
+)
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
@@ -65,7 +70,7 @@ async def ring(
     await hass.async_block_till_done()
 
     @callback
-    def note(_event: Event) -> None:
+    def note(_event: Event[EventStateChangedData]) -> None:
         changed.set()
 
     stop = hass.bus.async_listen(EVENT_STATE_CHANGED, note)
