@@ -10,6 +10,8 @@ from ...agent.json.text import parse_json
 from ...agent.text import base_language
 from .language import LANGUAGES
 from .spoken_text import (
+    BEGUN_SOURCES,
+    SOURCES,
     Pronunciation,
     SentenceBuilder,
     decode,
@@ -50,6 +52,11 @@ _REFERENCE: Final = re.compile(r"\[\d{1,3}\]:")
 """Begins the definition of a numbered link."""
 _SOURCES: Final = re.compile(r"\[[1-9]\d{0,2}(?:,\d{1,3})*,\Z")
 """The first of several numbers of sources with spaces between them."""
+_LONGEST_SOURCES: Final = 2_000
+"""Characters of a list of sources."""
+_SOURCE: Final = "[source:1]"
+"""A citation, which is not spoken."""
+_BETWEEN: Final = (",", ";")
 _AFTER_MARK: Final = ".,;"
 """Ends a tick or a cross that is a value."""
 _TARGET_START: Final = "]("
@@ -93,6 +100,7 @@ class SpeechFilter:
         self._tools = tool_words(tuple(tools))
         self._phrases = phrases(language)
         self._words = WordStream()
+        self._sources = _Sources()
         self._has_comma = has_decimal_comma(language)
         self._number: Word | None = None
         """A decimal, until the next word shows whether it has a unit."""
@@ -119,8 +127,7 @@ class SpeechFilter:
         return self._feed(text)
 
     def _feed(self, text: str) -> str:
-        for word in self._words.feed(text):
-            self._take_number(word)
+        self._take_words(self._words.feed(text))
         if self._number and self._words.begun and not may_begin_unit(self._words.begun):
             number, self._number = self._number, None
             self._take(number)
@@ -129,7 +136,8 @@ class SpeechFilter:
     def finish(self) -> str:
         """Return the rest of the text, or a sentence in place of an answer without any text for speech."""
         spoken = self._feed(_without_object(self._object)) if self._object else ""
-        for word in (*self._words.finish(), Word("")):
+        self._take_words(self._words.finish())
+        for word in (*self._sources.finish(), Word("")):
             self._take_number(word)
         self._end_tag()
         self._sentences.end()
@@ -139,6 +147,12 @@ class SpeechFilter:
                 self._phrases.unreadable if self._unreadable else self._phrases.okay
             )
         return spoken + self._sentences.finish()
+
+    def _take_words(self, words: Iterable[Word]) -> None:
+        for word in words:
+            self._written |= bool(word.text)
+            for other in self._sources.take(word):
+                self._take_number(other)
 
     def _take_number(self, word: Word) -> None:
         """Take a word; a decimal waits for the next one. Between two words may be several spaces."""
@@ -157,7 +171,6 @@ class SpeechFilter:
 
     def _take(self, word: Word) -> None:
         if word.text:
-            self._written = True
             self._take_word(word)
         self._take_space(word.space)
 
@@ -370,6 +383,45 @@ class WordStream:
         if not self._cut:
             yield Word(text[:LONGEST_WORD], is_cut=True)
         self._cut = True
+
+
+class _Sources:
+    """Makes one citation of the sources that an answer names in brackets, which may be several words."""
+
+    def __init__(self) -> None:
+        """Start without text."""
+        self._held: list[Word] = []
+        self._text = ""
+        """That of the held words."""
+        self._is_cut = False
+
+    def take(self, word: Word) -> list[Word]:
+        """Return the words to go on with; a list of sources waits for its end."""
+        text = self._text + word.text
+        if (
+            self._is_cut and word.text not in _BETWEEN
+        ):  # of its end, only a mark is left
+            text = f"{self._text}){word.text}"
+        in_short = SOURCES.sub(_SOURCE, text)
+        if in_short != text:
+            self.finish()
+            return [replace(word, text=in_short)]
+        if word.is_cut:
+            text += ")"
+        self._held.append(word)
+        if (
+            word.space == "\n"
+            or len(text) > _LONGEST_SOURCES
+            or not BEGUN_SOURCES.search(text)
+        ):
+            return self.finish()
+        self._text, self._is_cut = text + word.space, word.is_cut
+        return []
+
+    def finish(self) -> list[Word]:
+        """Return the words of a list without an end."""
+        held, self._held, self._text, self._is_cut = self._held, [], "", False
+        return held
 
 
 QUESTION_MARKS: Final = "?\uff1f؟\u037e՞፧⁇⁈⁉‽"

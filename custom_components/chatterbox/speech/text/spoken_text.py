@@ -126,10 +126,16 @@ _INVISIBLE: Final = re.compile("[\u00ad\u200b\u2060\ufeff\x00-\x08\x0e-\x1b\x7f]
 _EMOTICON: Final = re.compile(r"(?:[:;=]['^-]?[)(DPp]+|<3+|\^_+\^|[xX]D+)([.,!?…]*)")
 
 _MARKS: Final = {**dict.fromkeys("✅✔✓☑", True), **dict.fromkeys("❌✖✗✘", False)}
+_END_OF_TARGET: Final = r"(?:[^()\s]|\([^()\s]*\))++\)"
 _CITATION: Final = re.compile(
-    r"(?<=[\w.,!?;:)\]\"'])\[\d{1,3}(?:[,-]\d{1,3})*\]|\A\[\d{1,3}(?:[,-]\d{1,3})*\](?=[.!?]|\[\d)"
-    r"|\[(?:citation|ref|source):\d{1,3}\]|\[\^[^\[\]\s]{1,40}\]|\[[xX]\](?!\()|\(\[[\w.-]{1,80}\]\([^()\s]++\)\)"
+    rf"\[\[?\d{{1,3}}\]?\]\(https?:{_END_OF_TARGET}"
+    r"|(?<=[\w.,!?;:)\]\"'])\[\d{1,3}(?:[,-]\d{1,3})*\]|\A\[\d{1,3}(?:[,-]\d{1,3})*\](?=[.!?]|\[\d)"
+    r"|\[(?:citation|ref|source):\d{1,3}\]|\[\^[^\[\]\s]{1,40}\]|\[[xX]\](?!\()"
 )
+_PAGES: Final = rf"\((?:\[[\w.-]{{1,80}}\]\({_END_OF_TARGET}[,;]?\s*)+"
+"""Pages that a search has found, under the names of their sites."""
+BEGUN_SOURCES: Final = re.compile(rf"(?:{_PAGES}|【(?:\d{{1,3}}†[\w-]*)?)\Z")
+SOURCES: Final = re.compile(rf"{_PAGES}\)|【\d{{1,3}}†[\w-]*】")
 _TARGET: Final = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*\)|\]\[[^\[\]\s]*\]")
 _ADDRESS: Final = re.compile(
     r"<?(?:(?:https?|ftp)://|www\.|mailto:|data:\w+/)[^\s<>\"]*>?", re.IGNORECASE

@@ -42,8 +42,25 @@ def in_pieces(
         ('{"say": "It is on.", "data": {"a": 1}}', '"say": "It is on.", "data":"a": 1'),
         ('{"to_say": "It is on.", "cut', '"to_say": "It is on.", "cut'),
         ("{x} is unknown.", "x is unknown."),
-        # the source of a search
+        # the sources of a search
         ("It rains ([bbc.com](https://bbc.com?utm_source=a)). Bye.", "It rains. Bye."),
+        (
+            "It won ([a.de](https://a.de/x_(y)), [b-c.org](https://b.org); [d.uk](http://d.uk)[e](http://e)). Bye.",
+            "It won. Bye.",
+        ),
+        (
+            f"It won ([a.de](https://a.de/{'x' * 300}), [b.org](https://b.org/{'y' * 300})). Bye.",
+            "It won. Bye.",
+        ),
+        ("It won [[1]](https://a.de). Bye.[2](https://b.org)", "It won. Bye."),
+        ("It won【1†source】, and lost【12†L3-L5】【2†L1】.", "It won, and lost."),
+        ("It won ([a.de](https://a.de), too).", "It won (a.de, too)."),
+        ("It won ([a.de](https://a.de),", "It won (a.de,"),
+        (
+            "It won ([a.de](https://a.de),\n[b.org](https://b.org)).",
+            "It won (a.de, b.org).",
+        ),
+        ("She wrote 【see below】.", "She wrote 【see below】."),
         ("See ([the manual](https://a.b)).", "See (the manual)."),
         ("{" + "a " * 1000 + "}", "a " * 999 + "a"),
         # emphasis and code
@@ -198,6 +215,13 @@ PROSE = {
     "sv": "I köket är det 21,5 % och 50 % luftfuktighet. Ska jag släcka klockan 7.30?",
     "zh": "厨房的灯已经打开了,现在是21.5 %。要我在7:30关掉吗?",
 }
+
+
+def test_a_list_of_sources_without_an_end_is_said_in_time() -> None:
+    links = "[a.de](https://a.de/page), " * 20_000
+    speech = SpeechFilter("en")
+
+    assert speech.feed(f"It won ({links}").startswith("It won (a.de, a.de")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
