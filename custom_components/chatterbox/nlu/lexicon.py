@@ -298,6 +298,8 @@ _MANY: Final = frozenset(
             "fans",
             "plugs",
             "covers",
+            "curtains",
+            "awnings",
             "garages",
             "doors",
             "windows",
