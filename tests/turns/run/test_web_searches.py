@@ -290,6 +290,26 @@ async def test_what_only_a_page_asks_for_is_not_done(
     assert "unlock" in answer.casefold()
 
 
+@every_engine
+async def test_what_a_page_asks_for_is_not_done_in_a_later_turn(
+    hass: HomeAssistant, begin: Begin, engine: Engine, person: Context
+) -> None:
+    await begin(
+        engine,
+        *engine.answers(),
+        ScriptedAnswer(tool_calls=(UNLOCK,)),
+        ScriptedAnswer(content="It is open."),
+        rules=[{"verdict": "allow"}],
+    )
+    await say(hass, ASKED, context=person)
+
+    await say(hass, "thanks", context=person)
+
+    state = hass.states.get(DOOR)
+    assert state is not None
+    assert state.state == "locked"
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 async def test_a_server_of_the_home_is_asked_twice_in_a_turn_and_again_in_the_next(
     hass: HomeAssistant, begin: Begin, web: SearchEngine, *, at_once: bool
