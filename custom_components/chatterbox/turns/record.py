@@ -37,6 +37,7 @@ from ..agent.messages import (
     Usage,
     canonical_json,
 )
+from ..agent.text import clipped
 from ..approvals.asking import ApprovalRequester
 from ..approvals.audit import CallAudit, async_get_change_texts
 from ..const import (
@@ -66,9 +67,10 @@ from .input import TurnInput
 _MAX_SHOWN: Final = 10_000
 """Bytes of the arguments and of the result of one call; the recorder accepts up to 32,768 for an event."""
 _MOST_SOURCES: Final = 3
-_PAGE: Final = re.compile(r"https?://[^\s()<>\[\]]+")
+_PAGE: Final = re.compile(r"https?://[^\s()<>\[\]\\]{1,500}")
 """An address that does not end the link that it is in."""
-_BRACKETS: Final = re.compile(r"[\s\[\]<>()`*_|]+")
+_BRACKETS: Final = re.compile(r"[\s\[\]<>()`*_|\\]+")
+_LONGEST_TITLE: Final = 100
 _LACKS_ROOM: Final = "spoken_lacks_room"
 _MAX_LOGGED: Final = 1_000
 """Characters of the arguments of a call in the log."""
@@ -310,13 +312,18 @@ def _found_pages(record: TurnRecord) -> Mapping[str, str]:
                 result.name == WEB_SEARCH
             ):
                 pages |= {
-                    url: _BRACKETS.sub(" ", str(page.get("title") or url)).strip()
+                    url: _as_label(str(page.get("title") or "")) or _as_label(url)
                     for page in objects_in(found)
                     if _PAGE.fullmatch(url := str(page.get("url")))
                 }
             case _:
                 pass
     return pages
+
+
+def _as_label(text: str) -> str:
+    """Return a text as that of a link, which it cannot end."""
+    return clipped(_BRACKETS.sub(" ", text), _LONGEST_TITLE)
 
 
 async def async_start_recording(

@@ -215,6 +215,29 @@ async def test_an_answer_rests_on_a_search_whose_sources_are_written_and_not_spo
     assert usage.cost == pytest.approx(2 * engine.fee)
 
 
+async def test_a_page_writes_nothing_but_its_title(
+    hass: HomeAssistant, begin: Begin, web: SearchEngine, person: Context
+) -> None:
+    web.pages = [
+        page(f"{URL}1", "](https://evil.example) ![x](https://evil.example/y.png)"),
+        page("javascript:alert(1)", "Click"),
+        page(f"{URL}2)", "Click"),
+        page(f"{URL}3", "<img src=x>\\\n# Read\n**all** " + "of it " * 100),
+        page(f"{URL}4", "[]"),
+    ]
+    await begin(HOME, *HOME.answers())
+
+    written = speech(await say(hass, ASKED, context=person))
+
+    _, _, sources = written.partition(f"{ANSWER}\n\nSources: ")
+    first, second, third = sources.split(", ")
+    assert first == f"[https://evil.example ! x https://evil.example/y.png]({URL}1)"
+    assert second.startswith("[img src=x # Read all of it of it")
+    assert second.endswith(f"…]({URL}3)")
+    assert len(second) < 150
+    assert third == f"[{URL}4]({URL}4)"
+
+
 @every_engine
 async def test_what_a_search_has_found_is_in_the_chat_and_in_no_later_request(
     hass: HomeAssistant, begin: Begin, engine: Engine
