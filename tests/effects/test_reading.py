@@ -258,6 +258,7 @@ async def test_they_do_in_other_languages(
     [
         ("en", "the bedroom one"),
         ("en", "set the bedroom to 20"),
+        ("en", "set the living room to 25"),
         ("es", "pon Bedroom a 20"),
         ("nl", "zet Bedroom op 20"),
         ("zh-Hans", "把Bedroom调到20"),

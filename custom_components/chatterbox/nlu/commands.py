@@ -190,7 +190,11 @@ def _further(
     acts: Sequence[str], parts: Parts, command: EntityCommand | None
 ) -> Sequence[str]:
     """Return acts, in place of "more" and "less" what was more before."""
-    is_named = any(parts.all(role) for role in _TELLING)
+    is_named = any(
+        span.named is None or span.named.is_whole
+        for role in _TELLING
+        for span in parts.all(role)
+    )
     if command is None or command.act not in STEPS or is_named:
         return acts
     again = {"more": command.act, "less": STEPS[command.act]}
@@ -282,7 +286,11 @@ def may_mean(parts: Parts, words: Lexicon, domains: AbstractSet[str]) -> bool:
     A place alone does not tell: "ouvre le garage" is not about its light, and "the
     bedroom to 20" may be anything.
     """
-    is_named = any(parts.all(role) for role in _TELLING)
+    is_named = any(
+        span.named is None or span.named.is_whole
+        for role in _TELLING
+        for span in parts.all(role)
+    )
     possible = [
         _ACTS_ON.get(one, domains if one in _VAGUE_ACTS else frozenset())
         for one in parts.acts(words)
