@@ -39,8 +39,10 @@ from .people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from .records.turn_record import SIGNAL_REQUEST, RequestRecord
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.composition import image_provider, known_server
+from .settings.agent import AgentSettings
 from .settings.tasks import image_model_of
 from .speech.sentences import async_get_sentences, error_key, translated
+from .tools.own.look import is_looking
 from .tools.schema import convert_schema
 from .turns.input import TurnInput
 from .turns.shown_files import MAX_FILE, shown_type
@@ -180,11 +182,18 @@ class _TaskSource(TurnSource):
     """The shape of the answer; None for text."""
     api: llm.API | None
     """Tools for this task only."""
+    looks: bool
+    """Whether the tool `look` asks it. It then has no tools: text in a picture may ask for them."""
 
     @override
     def extra_api(self) -> llm.API | None:
         """Return the tools of the task."""
         return self.api
+
+    @override
+    def settings(self, hass: HomeAssistant, settings: AgentSettings) -> AgentSettings:
+        """Return the settings of the task, without tools for a look."""
+        return replace(settings, llm_apis=()) if self.looks else settings
 
     @override
     def adapted(self, turn: Turn) -> Turn:
@@ -225,7 +234,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         _asked_in.set(None)
         shape = shape_of(task.name, task.structure) if task.structure else None
         await self._async_check(task.attachments or ())
-        source = _TaskSource(output=shape, api=task.llm_api)
+        source = _TaskSource(output=shape, api=task.llm_api, looks=is_looking.get())
         turn_input = await self._async_read(task.instructions, context, source)
         finished = (await self._turns.async_run(turn_input, chat_log)).finished
         sentences = await async_get_sentences(self.hass, self.hass.config.language)

@@ -2,10 +2,13 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any, override
 
 from homeassistant.components.camera import Camera
 from homeassistant.components.camera.const import DATA_COMPONENT as CAMERAS
+from homeassistant.components.image import ImageEntity
+from homeassistant.components.image.const import DATA_COMPONENT as IMAGES
 from homeassistant.const import CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
@@ -112,21 +115,57 @@ async def have_done(
     return answer["data"]
 
 
+PICTURE = b"\xff\xd8\xff\xe0"
+
+
 class StillCamera(Camera):
     """A camera that always sees the same."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._attr_name = name
+        self._attr_name = self._attr_unique_id = name
+        self.picture: bytes | None = PICTURE
 
     @override
     async def async_camera_image(
         self, width: int | None = None, height: int | None = None
-    ) -> bytes:
-        return b"\xff\xd8\xff\xe0"
+    ) -> bytes | None:
+        return self.picture
+
+    def switch(self, *, is_on: bool) -> None:
+        """Turn it on or off."""
+        self._attr_is_on = is_on
+        self.async_write_ha_state()
 
 
-async def add_camera(hass: HomeAssistant, name: str) -> None:
+class StillImage(ImageEntity):
+    """An image that was taken some time ago."""
+
+    _attr_content_type = "image/jpeg"
+
+    def __init__(self, hass: HomeAssistant, name: str) -> None:
+        super().__init__(hass)
+        self._attr_name = self._attr_unique_id = name
+
+    @override
+    async def async_image(self) -> bytes:
+        return PICTURE
+
+    def take(self, taken: datetime | None) -> None:
+        """Take a picture at a time."""
+        self._attr_image_last_updated = taken
+        self.async_write_ha_state()
+
+
+async def add_camera(hass: HomeAssistant, name: str) -> StillCamera:
     """Put a camera up."""
     assert await async_setup_component(hass, "camera", {})
-    await hass.data[CAMERAS].async_add_entities([StillCamera(name)])
+    await hass.data[CAMERAS].async_add_entities([camera := StillCamera(name)])
+    return camera
+
+
+async def add_image(hass: HomeAssistant, name: str) -> StillImage:
+    """Put up what has taken no picture yet."""
+    assert await async_setup_component(hass, "image", {})
+    await hass.data[IMAGES].async_add_entities([image := StillImage(hass, name)])
+    return image

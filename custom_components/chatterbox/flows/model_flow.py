@@ -209,6 +209,11 @@ def _selector(option: str) -> selector.Selector[Any]:
         )
     if option in SCRIPTS:
         return selector.EntitySelector({"domain": const.SCRIPT_DOMAIN})
+    if option == const.CONF_LOOK_TASK:
+        sees = ["ai_task.AITaskEntityFeature.SUPPORT_ATTACHMENTS"]
+        return selector.EntitySelector(
+            {"filter": {"domain": "ai_task", "supported_features": sees}}
+        )
     if option == CONF_PROMPT:
         return _UncheckedTemplateSelector()
     if option in (const.CONF_WEB_SEARCH_ADDRESS, const.CONF_WEB_SEARCH_KEY):

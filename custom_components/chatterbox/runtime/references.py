@@ -34,7 +34,13 @@ from homeassistant.helpers.start import async_at_started
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.event_type import EventType
 
-from ..const import CONF_NOTIFY, CONF_PEOPLE_AT_SATELLITES, CONF_TRUSTED_CALLERS, DOMAIN
+from ..const import (
+    CONF_LOOK_TASK,
+    CONF_NOTIFY,
+    CONF_PEOPLE_AT_SATELLITES,
+    CONF_TRUSTED_CALLERS,
+    DOMAIN,
+)
 from ..repairs import async_report_gone_names
 from ..settings.options import SCRIPTS
 from ..settings.rules import (
@@ -55,6 +61,8 @@ _CHANGES: Final[tuple[EventType[Any] | str, ...]] = (
     lr.EVENT_LABEL_REGISTRY_UPDATED,
     EVENT_USER_REMOVED,
 )
+_ENTITIES: Final = frozenset({*SCRIPTS, CONF_LOOK_TASK})
+"""Options of agents that name an entity."""
 _SELECTOR: Final = f"component.{DOMAIN}.selector"
 _FORM: Final = f"component.{DOMAIN}.config_subentries.conversation.step.approvals"
 _WHO_SPEAKS: Final = f"{_FORM}.sections.who_speaks.data"
@@ -73,16 +81,16 @@ def async_follow_entities(hass: HomeAssistant) -> None:
             old = data["old_entity_id"]
             new = data["entity_id"]
             rules.async_change(partial(_renamed, old=old, new=new))
-            _async_rename_scripts(hass, old, new)
+            _async_rename_in_agents(hass, old, new)
 
     hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, follow)
 
 
-def _async_rename_scripts(hass: HomeAssistant, old: str, new: str) -> None:
+def _async_rename_in_agents(hass: HomeAssistant, old: str, new: str) -> None:
     for entry in hass.config_entries.async_entries(DOMAIN):
         for agent in entry.subentries.values():
             data = {
-                key: new if key in SCRIPTS and value == old else value
+                key: new if key in _ENTITIES and value == old else value
                 for key, value in agent.data.items()
             }
             hass.config_entries.async_update_subentry(entry, agent, data=data)

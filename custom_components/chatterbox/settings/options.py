@@ -94,6 +94,7 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
         Option(CONF_LLM_HASS_API),
         Option(const.CONF_REMEMBER_FACTS, used_by=_AGENTS),
         Option(const.CONF_SEARCH_HISTORY, used_by=_AGENTS),
+        Option(const.CONF_LOOK_TASK, used_by=_AGENTS),
         Option(
             const.CONF_BUDGET_MONTH, NumberOption(0, 1_000_000, "any", unit="dollars")
         ),

@@ -36,6 +36,7 @@ from custom_components.chatterbox.memory.fact_tools import (
 from custom_components.chatterbox.people.speakers import NOBODY
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.tools.own.find_entities import FIND
+from custom_components.chatterbox.tools.own.look import LOOK
 from custom_components.chatterbox.tools.own.own_tool import (
     READS,
     OwnCall,
@@ -231,7 +232,7 @@ async def test_the_tools_are_there_when_they_are_wanted_and_stay_inside(
     outside = [
         tool for tool in own_tools(hass) if tool.definition.annotations.open_world
     ]
-    assert outside == [SEARCH_WEB]
+    assert outside == [LOOK, SEARCH_WEB]
     offered = (FORGET.definition, FIND.definition)
     assert with_own_tools(offered[::-1], ()) == offered[::-1]
 

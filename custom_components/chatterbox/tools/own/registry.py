@@ -30,6 +30,7 @@ from ...settings.agent import AgentSettings
 from ..schema import short_parameters
 from .find_entities import FIND
 from .get_forecast import GET_FORECAST
+from .look import LOOK
 from .own_tool import (
     Approval,
     Offered,
@@ -46,7 +47,7 @@ from .search_web import SEARCH_WEB
 _NO_SETTINGS: Final = AgentSettings()
 
 own_tools: Final = singleton(HassKey[list[OwnTool]](f"{DOMAIN}_own_tools"))(
-    lambda _: [FIND, GET_FORECAST, GET_PAST, SEARCH_HISTORY, SEARCH_WEB]
+    lambda _: [FIND, GET_FORECAST, GET_PAST, LOOK, SEARCH_HISTORY, SEARCH_WEB]
 )
 """Returns the registered tools. One that is added is offered, judged and audited from then on."""
 
