@@ -38,6 +38,7 @@ from homeassistant.helpers import (
     floor_registry as fr,
     intent,
 )
+from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import (
@@ -446,6 +447,7 @@ BROADCAST: Final = OwnTool(
     run=_async_run,
     needs=_can_be_heard,
     targets=frozenset({"chatterbox.broadcast"}),
+    label=LLM_API_ASSIST,
     effects=_async_effects,
 )
 """The tool, of all agents that can act."""

@@ -7,7 +7,7 @@ minutes the alarm is left to the phone of its person.
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Final, TypedDict
@@ -24,6 +24,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..agent.messages import JsonObject, ToolCall, canonical_json
 from ..agent.text import base_language, read_language_files
+from ..approvals.notifications import CLEAR
 from ..const import DOMAIN, LOGGER
 from ..effects.recognition import RecognizedRequest
 from ..settings.tool_names import LATER_TOOL
@@ -103,6 +104,8 @@ class Ringing:
                 is_heard = await async_announce(self._hass, news)
         finally:
             self._rings.remove(ring)
+        if ring.stopped.is_set():
+            await async_notify(self._hass, replace(news, text=CLEAR))
         return ring.stopped.is_set()
 
     async def _async_pause(self, ring: _Ring) -> None:

@@ -104,7 +104,11 @@ _DANGERS: Final = frozenset(
 """Device classes of binary sensors whose states are told at night, too."""
 _MODEL: Final = parameters(
     {
-        _KIND: ("string", "act calls tool; tell says when entity is in state", *_KINDS),
+        _KIND: (
+            "string",
+            "act calls tool; tell says when entity is in state; stop: an alarm",
+            *_KINDS,
+        ),
         _WHEN: ("string", "As said: 'every Thursday at 8'"),
         _TOOL: ("string", ""),
         _ARGUMENTS: ("object", ""),
