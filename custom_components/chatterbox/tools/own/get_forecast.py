@@ -327,7 +327,7 @@ def _when(begin: datetime, kind: ForecastKind, *, is_day: object) -> str:
 GET_FORECAST: Final = OwnTool(
     definition=ToolDefinition(
         own_name("get_forecast"),
-        "Gets the weather now and its forecast. Use it for every question about the weather.",
+        "Gets the weather now and its forecast. For every question about the weather.",
         parameters(
             {
                 "forecast": (

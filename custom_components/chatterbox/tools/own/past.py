@@ -888,7 +888,7 @@ GET_PAST: Final = OwnTool(
                 "state": ("string", "open, on, heating"),
                 "period": (
                     "string",
-                    "today, yesterday, last_night, this or last week, month, year; or 2026-11-22/2026-11-23T18:00",
+                    "today, yesterday, last_night, this or last week, month, year; or 2026-11-22/2026-11-23",
                 ),
             }
         ),

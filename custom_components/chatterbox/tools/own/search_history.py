@@ -17,6 +17,7 @@ from ...const import DOMAIN
 from ...history.store.query import Found, HistoryQuery
 from ...history.store.records import StoreUnavailable
 from ...history.stores import async_get_histories
+from ..schema import short_parameters
 from .own_tool import (
     READS,
     OwnCall,
@@ -114,28 +115,18 @@ def _days_ago(days: JsonValue) -> datetime | None:
     return dt_util.start_of_local_day(dt_util.now() - timedelta(days=days - 1))
 
 
+_SHOWN: Final = {
+    _WORDS: ("string", "A few that were said"),
+    _SINCE: ("string", "2026-11-22 or 2026-11-22T18:00"),
+    _UNTIL: ("string", "Like since, included"),
+}
 SEARCH_HISTORY: Final = OwnTool(
     definition=ToolDefinition(
         own_name("search_history"),
-        "Searches what the person who speaks and you said in earlier conversations, by words, a time, or both.",
-        parameters(
-            {
-                _WORDS: (
-                    "string",
-                    "A few that were said, in their language",
-                ),
-                _DAYS: ("integer", "Only the last so many; 1 is today"),
-                _SINCE: (
-                    "string",
-                    "Local day or time: 2026-11-22 or 2026-11-22T18:00",
-                ),
-                _UNTIL: (
-                    "string",
-                    "Like since; a day counts to its end",
-                ),
-            }
-        ),
+        "Searches earlier conversations with the person who speaks.",
+        parameters({**_SHOWN, _DAYS: ("integer", "The last so many; 1 is today")}),
         READS,
+        short_parameters=short_parameters(parameters(_SHOWN)),
     ),
     run=async_search_history,
     needs=attrgetter("settings.search_history"),
