@@ -1,29 +1,35 @@
 """The memories of an agent about a person are a list in the home, and the list is all that it remembers."""
 
 from collections.abc import Mapping
+from datetime import date
 
 import pytest
+from homeassistant.auth.const import GROUP_ID_ADMIN, GROUP_ID_USER
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.config_entries import ConfigSubentry
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.translation import async_get_translations
+from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.memory.facts import (
+    HOUSEHOLD,
     LONGEST_FACT,
     Keeper,
     Memories,
     async_get_memories,
 )
 from tests.support.config_entries import offline_entry, only_agent, set_up
+from tests.support.home_rules import set_home_rules
 from tests.support.listening_agent import add_person
 
 LIST = "todo.talker_memories_of_anna"
+HOUSEHOLD_LIST = "todo.household_facts"
 
 
 @pytest.fixture
@@ -44,7 +50,7 @@ def lists(hass: HomeAssistant) -> dict[str, str]:
     return {
         state.entity_id: state.name
         for state in all_lists
-        if state.entity_id != "todo.later"
+        if state.entity_id not in {"todo.later", HOUSEHOLD_LIST}
     }
 
 
@@ -224,6 +230,66 @@ async def test_a_list_survives_a_start_at_which_persons_are_not_there_yet(
     registry_entry = er.async_get(hass).async_get(LIST)
     assert registry_entry is not None
     assert registry_entry.name == "Anna's secrets"
+
+
+async def test_the_household_has_a_list_as_long_as_an_agent_remembers(
+    hass: HomeAssistant, entry: MockConfigEntry, memories: Memories
+) -> None:
+    agent = only_agent(entry)
+    await act(
+        hass, "add_item", {"item": "Guests.", "due_date": "2050-01-07"}, HOUSEHOLD_LIST
+    )
+    (fact,) = memories.facts(HOUSEHOLD)
+    assert fact.ends == dt_util.start_of_local_day(date(2050, 1, 8))
+    await act(
+        hass, "update_item", {"item": "Guests.", "rename": "Friends."}, HOUSEHOLD_LIST
+    )
+    assert [(one.text, one.ends) for one in memories.facts(HOUSEHOLD)] == [
+        ("Friends.", fact.ends)
+    ]
+    answer = await hass.services.async_call(
+        "todo",
+        "get_items",
+        {"entity_id": HOUSEHOLD_LIST},
+        blocking=True,
+        return_response=True,
+    )
+    assert "'due': '2050-01-07'" in str(answer)
+    assert not async_should_expose(hass, conversation.DOMAIN, HOUSEHOLD_LIST)
+    for is_on in (False, True):
+        hass.config_entries.async_update_subentry(
+            entry, agent, data={"remember_facts": is_on}
+        )
+        await hass.async_block_till_done()
+        assert (hass.states.get(HOUSEHOLD_LIST) is not None) == is_on
+        assert len(memories.facts(HOUSEHOLD)) == 1
+    await act(hass, "remove_item", {"item": ["Friends."]}, HOUSEHOLD_LIST)
+    assert memories.facts(HOUSEHOLD) == ()
+
+
+@pytest.mark.usefixtures("entry")
+async def test_the_list_of_the_household_obeys_the_rule(
+    hass: HomeAssistant, memories: Memories
+) -> None:
+    owner = await hass.auth.async_create_user("O", group_ids=[GROUP_ID_ADMIN])
+    ben = await hass.auth.async_create_user("B", group_ids=[GROUP_ID_USER])
+    await set_home_rules(hass, household_writers="admins")
+
+    async def add(user_id: str | None) -> None:
+        await hass.services.async_call(
+            "todo",
+            "add_item",
+            {"entity_id": HOUSEHOLD_LIST, "item": f"by {user_id}"},
+            blocking=True,
+            context=Context(user_id=user_id),
+        )
+
+    await add(owner.id)
+    for user_id in (ben.id, None):
+        with pytest.raises(ServiceValidationError, match="administrator"):
+            await add(user_id)
+
+    assert [fact.text for fact in memories.facts(HOUSEHOLD)] == [f"by {owner.id}"]
 
 
 @pytest.mark.usefixtures("entry")

@@ -32,7 +32,7 @@ from .evaluate.trials import async_get_trials
 from .history.retention import async_forget_agents, async_schedule_retention
 from .history.stores import async_get_histories
 from .later import async_forget_plans, async_setup_later
-from .memory import async_register_memory_tools
+from .memory import async_setup_memory
 from .memory.facts import async_get_memories
 from .panel import async_setup_panel
 from .people.speakers import async_get_context_watch
@@ -75,8 +75,8 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     await async_get_usage_tracker(hass).async_start()
     async_register_actions(hass)
     async_setup_evaluate(hass)
-    async_register_memory_tools(hass)
     async_setup_later(hass)
+    async_setup_memory(hass)
     async_get_earlier_agents(hass).async_start()
     _async_follow_removals(hass)
     async_register_api(hass)
@@ -164,14 +164,13 @@ async def _async_forget(
 ) -> None:
     """Free the assistants of agents of an entry, and delete what is stored for them; by their subentry ids."""
     await async_get_earlier_agents(hass).async_put_back()
-    if not hass.config_entries.async_entries(
-        DOMAIN, include_ignore=False
-    ):  # the last one
+    is_used = bool(hass.config_entries.async_entries(DOMAIN, include_ignore=False))
+    if not is_used:  # the last one
         await async_get_home_rules(hass).async_remove()
         await async_get_pin_tries(hass).async_remove()
         await async_get_trials(hass).async_remove()
         await hass.async_add_executor_job(remove_copies, hass.config.config_dir)
-    await async_get_memories(hass).async_forget_removed()
+    await async_get_memories(hass).async_forget_removed(keeps_household=is_used)
     await async_forget_plans(hass)
     async_get_usage_tracker(hass).async_forget_removed()
     await async_forget_agents(hass, entry, agents)

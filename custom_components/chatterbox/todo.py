@@ -1,25 +1,19 @@
-"""To-do lists: the facts that agents remember, one for each person and agent, and what is planned for later.
+"""To-do lists: the facts that agents remember, one for each person and agent, those of the household, and plans.
 
 Every user of Home Assistant can read and change the lists. Agents cannot, since
 configuration entities are not exposed to assistants unless the owner exposes them.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, override
+from typing import Final
 
 from homeassistant.components.person import DOMAIN as PERSON_DOMAIN
-from homeassistant.components.todo import (
-    DOMAIN as TODO_DOMAIN,
-    TodoItem,
-    TodoItemStatus,
-    TodoListEntity,
-)
-from homeassistant.components.todo.const import TodoListEntityFeature
+from homeassistant.components.todo import DOMAIN as TODO_DOMAIN
 from homeassistant.config_entries import (
     SIGNAL_CONFIG_ENTRY_CHANGED,
+    ConfigEntry,
     ConfigEntryState,
     ConfigSubentry,
 )
@@ -27,7 +21,6 @@ from homeassistant.const import (
     ATTR_ENTITY_ID,
     ATTR_ID,
     EVENT_STATE_CHANGED,
-    EntityCategory,
 )
 from homeassistant.core import (
     Event,
@@ -36,7 +29,7 @@ from homeassistant.core import (
     State,
     callback,
 )
-from homeassistant.exceptions import PlatformNotReady, ServiceValidationError
+from homeassistant.exceptions import PlatformNotReady
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import (
@@ -47,9 +40,8 @@ from homeassistant.helpers.entity_platform import (
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
 from .later.todo_list import LaterList
+from .memory.fact_list import HOUSEHOLD_LIST, FactList, HouseholdList
 from .memory.facts import (
-    LONGEST_FACT,
-    MOST_FACTS,
     SIGNAL_MEMORIES,
     Keeper,
     NotRemembered,
@@ -80,24 +72,26 @@ async def async_setup_entry(
         raise translated(PlatformNotReady, error.problem.value) from error
 
     @callback
-    def show_plans(*_: object) -> None:
-        """Show the one list of the home in the first entry that is up, as long as it is in no other one."""
-        up = (
-            one for one in hass.config_entries.async_entries(DOMAIN) if one.state in _UP
-        )
-        entities = (
-            one
+    def show_lists_of_home(*_: object) -> None:
+        """Show the lists of the home in the first entry that is up, as long as they are in no other one."""
+        entries = hass.config_entries.async_entries(DOMAIN)
+        if entry is not next((one for one in entries if one.state in _UP), None):
+            return
+        shown = {
+            type(one)
             for platform in async_get_platforms(hass, DOMAIN)
             for one in platform.entities.values()
-        )
-        if entry is next(up, None) and not any(
-            isinstance(one, LaterList) for one in entities
-        ):
+        }
+        if LaterList not in shown:
             async_add_entities([LaterList(hass)])
+        if not any(map(_remembers, entries)):
+            _remove_household_list(hass)
+        elif HouseholdList not in shown:
+            async_add_entities([HouseholdList()])
 
-    show_plans()
+    show_lists_of_home()
     entry.async_on_unload(
-        async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, show_plans)
+        async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, show_lists_of_home)
     )
 
     @callback
@@ -113,16 +107,8 @@ async def async_setup_entry(
     entry.runtime_data.async_add_each(entry, add)
 
 
-class MemoryList(AgentDeviceEntity, TodoListEntity):
-    """The facts that an agent remembers of a person. The agent does not see checked items."""
-
-    _attr_should_poll = False
-    _attr_entity_category = EntityCategory.CONFIG
-    _attr_supported_features = (
-        TodoListEntityFeature.CREATE_TODO_ITEM
-        | TodoListEntityFeature.UPDATE_TODO_ITEM
-        | TodoListEntityFeature.DELETE_TODO_ITEM
-    )
+class MemoryList(AgentDeviceEntity, FactList):
+    """The facts that an agent remembers of a person."""
 
     def __init__(
         self,
@@ -132,74 +118,22 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
         name: str,
     ) -> None:
         """Take the agent of a subentry, and a person by id."""
-        super().__init__(entry, subentry, _PART)
+        AgentDeviceEntity.__init__(self, entry, subentry, _PART)
         self._attr_unique_id = _unique_id(subentry, person_id)
         self._keeper = Keeper(subentry.subentry_id, person_id)
         self._attr_translation_placeholders = {"person": name}
-
-    @override
-    async def async_added_to_hass(self) -> None:
-        """Follow the facts."""
-        await super().async_added_to_hass()
-        self.async_on_remove(
-            async_dispatcher_connect(self.hass, SIGNAL_MEMORIES, self._async_follow)
-        )
-        self._async_take_facts()
+        self._name_of_keeper = name
 
     def async_rename(self, name: str) -> None:
         """Show a new name of the person."""
-        if name != self._attr_translation_placeholders["person"]:
+        if name != self._name_of_keeper:
+            self._name_of_keeper = name
             self._attr_translation_placeholders = {"person": name}
             self.__dict__.pop(
                 "name", None
             )  # Home Assistant caches it, although placeholders may change
             if self.hass is not None:
                 self.async_write_ha_state()
-
-    @override
-    async def async_create_todo_item(self, item: TodoItem) -> None:
-        """Store a fact."""
-        with _refusals():
-            await async_get_memories(self.hass).async_add(
-                self._keeper,
-                item.summary or "",
-                self._attr_translation_placeholders["person"],
-            )
-
-    @override
-    async def async_update_todo_item(self, item: TodoItem) -> None:
-        """Change a fact, disable it, or enable it again."""
-        is_aside = (
-            item.status == TodoItemStatus.COMPLETED
-        )  # an action passes a plain string
-        with _refusals():
-            await async_get_memories(self.hass).async_change(
-                self._keeper, item.uid or "", item.summary or "", is_aside=is_aside
-            )
-
-    @override
-    async def async_delete_todo_items(self, uids: list[str]) -> None:
-        """Delete facts."""
-        with _refusals():
-            await async_get_memories(self.hass).async_forget(self._keeper, uids)
-
-    @callback
-    def _async_follow(self, keeper: Keeper) -> None:
-        if keeper == self._keeper:
-            self._async_take_facts()
-            self.async_write_ha_state()
-
-    def _async_take_facts(self) -> None:
-        self._attr_todo_items = [
-            TodoItem(
-                fact.text,
-                fact.id,
-                TodoItemStatus.COMPLETED
-                if fact.is_aside
-                else TodoItemStatus.NEEDS_ACTION,
-            )
-            for fact in async_get_memories(self.hass).facts(self._keeper)
-        ]
 
 
 @dataclass(slots=True, eq=False)
@@ -278,6 +212,21 @@ class _Lists:
             self._async_renew(None)
 
 
+def _remembers(entry: ConfigEntry) -> bool:
+    """Return whether an agent of an entry remembers facts."""
+    return any(
+        settings_of(one.data).remember_facts
+        for one in entry.subentries.values()
+        if one.subentry_type == SUBENTRY_CONVERSATION
+    )
+
+
+def _remove_household_list(hass: HomeAssistant) -> None:
+    registry = er.async_get(hass)
+    if known := registry.async_get_entity_id(TODO_DOMAIN, DOMAIN, HOUSEHOLD_LIST):
+        registry.async_remove(known)
+
+
 @callback
 def _is_of_person(data: Mapping[str, object]) -> bool:
     return str(data[ATTR_ENTITY_ID]).startswith(f"{PERSON_DOMAIN}.")
@@ -320,15 +269,3 @@ def _id(state: State) -> str:
 
 def _unique_id(subentry: ConfigSubentry, person_id: str) -> str:
     return f"{subentry.subentry_id}_{_PART}_{person_id}"
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Raise ServiceValidationError for NotRemembered."""
-    try:
-        yield
-    except NotRemembered as error:
-        bounds = {"longest": str(LONGEST_FACT), "most": str(MOST_FACTS)}
-        raise translated(
-            ServiceValidationError, error.problem.value, **bounds
-        ) from error

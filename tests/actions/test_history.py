@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,7 @@ from homeassistant.exceptions import (
 )
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
 from custom_components.chatterbox.actions.history import SERVICE_EXPORT, SERVICE_PURGE
@@ -30,7 +31,11 @@ from custom_components.chatterbox.const import (
 )
 from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.stores import async_get_histories
-from custom_components.chatterbox.memory.facts import Keeper, async_get_memories
+from custom_components.chatterbox.memory.facts import (
+    HOUSEHOLD,
+    Keeper,
+    async_get_memories,
+)
 from custom_components.chatterbox.records.turn_record import SIGNAL_TURN, TurnRecord
 from custom_components.chatterbox.runtime.recent_turns import async_get_recent_turns
 from tests.history.store.records import (
@@ -325,6 +330,7 @@ async def remember(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     await memories.async_add(Keeper(talker, "anna"), "Likes tea.", "Anna")
     await memories.async_add(Keeper(other, "user-of-anna"), "Likes cats.", "Anna")
     await memories.async_add(Keeper(talker, "ben"), "Likes rain.", "Ben")
+    await memories.async_add(HOUSEHOLD, "Bins.", "", dt_util.utcnow() + timedelta(1))
 
 
 async def facts(hass: HomeAssistant) -> list[str]:
@@ -346,7 +352,7 @@ async def facts(hass: HomeAssistant) -> list[str]:
         ({"person": "person.anna"}, ["Likes cats.", "Likes tea."]),
         ({"agent_id": AGENT}, ["Likes rain.", "Likes tea."]),
         ({"person": "person.anna", "agent_id": AGENT}, ["Likes tea."]),
-        ({"everything": True}, ["Likes cats.", "Likes rain.", "Likes tea."]),
+        ({"everything": True}, ["Bins.", "Likes cats.", "Likes rain.", "Likes tea."]),
     ],
 )
 async def test_facts_are_exported_and_deleted_on_request(
@@ -369,6 +375,7 @@ async def test_facts_are_exported_and_deleted_on_request(
         chosen
     )
     assert sorted(chosen + await facts(hass)) == [
+        "Bins.",
         "Likes cats.",
         "Likes rain.",
         "Likes tea.",
@@ -491,5 +498,5 @@ async def test_the_documented_script_exports_before_it_deletes(
         "Likes tea.",
         "Likes cats.",
     ]
-    assert await facts(hass) == ["Likes rain."]
+    assert await facts(hass) == ["Bins.", "Likes rain."]
     assert await stored_texts(hass) == ["turn 2", "turn 4"]

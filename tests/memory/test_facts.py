@@ -1,16 +1,24 @@
 """Facts are kept for each agent and each person, at once, whole, and as long as their agent is there."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.util import dt as dt_util
 from hypothesis import given, strategies as st
-from pytest_homeassistant_custom_component.common import async_test_home_assistant
+from pytest_homeassistant_custom_component.common import (
+    async_fire_time_changed,
+    async_test_home_assistant,
+)
 
 from custom_components.chatterbox.memory.facts import (
+    HOUSEHOLD,
     LONGEST_FACT,
     MOST_FACTS,
     SIGNAL_MEMORIES,
@@ -26,6 +34,15 @@ from tests.support.config_entries import offline_entry, only_agent, set_up
 
 ANNA, BEN = Keeper("agent-1", "anna"), Keeper("agent-1", "ben")
 ANNA_ELSEWHERE = Keeper("agent-2", "anna")
+EARLIER = """
+{"version": 1, "minor_version": 1, "key": "chatterbox.memories", "data": {"people": [
+  {"agent": "agent-1", "person": "anna", "name": "Anna", "facts": [
+    {"id": "a1b2c3", "text": "Has a cat.", "created": "2026-05-01T08:00:00Z", "is_aside": false},
+    {"id": "d4e5f6", "text": "Gets up at six.", "created": "2026-05-02T08:00:00Z", "is_aside": true}]},
+  {"agent": "agent-1", "person": "ben", "name": "Ben", "facts": [
+    {"id": "a1b2c3", "text": "Has a dog.", "created": "2026-05-03T08:00:00Z", "is_aside": false}]}]}}
+"""
+"""A file of version 1."""
 
 
 @pytest.fixture
@@ -199,6 +216,53 @@ async def test_an_unreadable_file_is_left_unchanged(
     assert texts(await restarted(disk)) == ["Has a dog."]
 
 
+async def test_what_an_earlier_version_has_stored_is_kept(disk: HomeAssistant) -> None:
+    file = file_of(disk)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(EARLIER, encoding="utf-8")
+    memories = async_get_memories(disk)
+
+    await memories.async_add(HOUSEHOLD, "The bins go out on Thursday.", "")
+
+    again = await restarted(disk)
+    assert [(fact.id, fact.text, fact.is_aside) for fact in again.facts(ANNA)] == [
+        ("a1b2c3", "Has a cat.", False),
+        ("d4e5f6", "Gets up at six.", True),
+    ]
+    assert again.facts(ANNA)[0].created == datetime(2026, 5, 1, 8, tzinfo=UTC)
+    assert texts(again, BEN) == ["Has a dog."]
+    assert again.people("agent-1") == {"anna": "Anna", "ben": "Ben"}
+    assert texts(again, HOUSEHOLD) == ["The bins go out on Thursday."]
+    assert json.loads(file.read_text("utf-8"))["version"] == 2
+
+
+async def test_what_has_ended_is_deleted_and_signalled(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    memories, heard = async_get_memories(hass), list[Keeper]()
+    now = dt_util.utcnow()
+    await memories.async_add(HOUSEHOLD, "Guests.", "", now + timedelta(hours=2))
+    await memories.async_add(HOUSEHOLD, "Bins.", "")
+    await memories.async_add(ANNA, "Away.", "Anna", now + timedelta(hours=1))
+
+    @callback
+    def hear(keeper: Keeper) -> None:
+        heard.append(keeper)
+
+    async_dispatcher_connect(hass, SIGNAL_MEMORIES, hear)
+
+    for hours, left, keepers in (
+        (1, {"Guests.", "Bins."}, [ANNA]),
+        (2, {"Bins."}, [ANNA, HOUSEHOLD]),
+    ):
+        freezer.move_to(now + timedelta(hours=hours, seconds=1))
+        async_fire_time_changed(hass)
+        await hass.async_block_till_done()
+        assert {*texts(memories, HOUSEHOLD), *texts(memories)} == left
+        assert heard == keepers
+    assert "Guests" not in str((await restarted(hass)).facts(HOUSEHOLD))
+
+
 async def test_a_change_survives_the_cancellation_of_its_caller(
     disk: HomeAssistant,
 ) -> None:
@@ -241,6 +305,7 @@ async def test_the_facts_of_a_removed_agent_are_deleted(
         Keeper(only_agent(entry).subentry_id, "anna"),
     )
     await memories.async_add(keeper, "Has a cat.", "Anna")
+    await memories.async_add(HOUSEHOLD, "Bins.", "")
     await hass.config_entries.async_reload(entry.entry_id)
     assert texts(memories, keeper) == ["Has a cat."]
 
@@ -251,6 +316,9 @@ async def test_the_facts_of_a_removed_agent_are_deleted(
     await hass.async_block_till_done(wait_background_tasks=True)
 
     assert texts(memories, keeper) == texts(await restarted(hass), keeper) == []
+    left = ["Bins."] if removed == "agent" else []
+    assert texts(memories, HOUSEHOLD) == left
+    assert texts(await restarted(hass), HOUSEHOLD) == left
 
 
 @given(st.text(max_size=400))

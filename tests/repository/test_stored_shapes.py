@@ -75,7 +75,7 @@ SHAPES: Final[dict[str, tuple[int, Callable[[], object]]]] = {
         ],
     ),
     "later": (plans.VERSION, lambda: adapted(TypeAdapter(plans.Stored))),
-    "memories": (VERSION, lambda: named(facts.Fact, facts.Keeper)),
+    "memories": (facts.VERSION, lambda: named(facts.Fact, facts.Keeper)),
     "usage": (VERSION, lambda: adapted(TypeAdapter(UsageTotals))),
     "pin_tries": (VERSION, lambda: named(Tries)),
     "assistants": (VERSION, lambda: named(earlier_agents.Takeover)),

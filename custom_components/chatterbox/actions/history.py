@@ -38,7 +38,7 @@ from ..const import DOMAIN
 from ..history.store.query import Selection
 from ..history.store.records import StoreUnavailable, Trouble
 from ..history.stores import async_get_histories
-from ..memory.facts import Keeper, NotRemembered, async_get_memories
+from ..memory.facts import HOUSEHOLD, Keeper, NotRemembered, async_get_memories
 from ..runtime.agents import async_forget_conversations, async_forget_summaries
 from ..runtime.recent_turns import async_get_recent_turns
 from ..settings.agent import existing_agents
@@ -251,7 +251,9 @@ async def _async_chosen_keepers(
         await memories.async_load()
     except NotRemembered as error:
         raise _failure(error.problem.value) from error
-    agents = [choice.agent] if choice.agent else existing_agents(hass)
+    agents = (
+        (choice.agent,) if choice.agent else (*existing_agents(hass), HOUSEHOLD.agent)
+    )
     known = [
         Keeper(agent, person) for agent in agents for person in memories.people(agent)
     ]
@@ -293,6 +295,7 @@ def _facts_as_records(
                 **owner,
                 **asdict(fact),
                 "created": fact.created.isoformat(),
+                "ends": fact.ends.isoformat() if fact.ends else None,
             }
 
 

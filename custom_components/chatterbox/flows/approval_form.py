@@ -21,6 +21,7 @@ from ..settings.options import Problem
 from ..settings.pin_hash import PinHash
 from ..settings.rules import (
     HomeRules,
+    HouseholdWriters,
     OutsideCare,
     PinUse,
     Policy,
@@ -83,12 +84,18 @@ def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Sch
     care = choice(
         options=list(OutsideCare), translation_key=const.CONF_ASK_AFTER_OUTSIDE_CONTENT
     )
+    writers = choice(
+        options=list(HouseholdWriters), translation_key=const.CONF_HOUSEHOLD_WRITERS
+    )
     who_speaks = vol.Schema(
         {
             vol.Optional(const.CONF_PEOPLE_AT_SATELLITES): _rows(
                 const.CONF_PEOPLE_AT_SATELLITES, _people_fields()
             ),
             vol.Optional(const.CONF_TRUSTED_CALLERS): callers,
+            vol.Required(
+                const.CONF_HOUSEHOLD_WRITERS, default=HouseholdWriters.EVERYONE.value
+            ): writers,
         }
     )
     night = vol.Schema(
@@ -196,6 +203,7 @@ def approvals_as_form(home_rules: HomeRules, labels: RuleLabels) -> dict[str, An
                 for device, person in people
             ],
             const.CONF_TRUSTED_CALLERS: sorted(home_rules.trusted_callers),
+            const.CONF_HOUSEHOLD_WRITERS: home_rules.household_writers.value,
         },
         SECTION_NIGHT: times_of(home_rules.night),
     }
@@ -232,6 +240,9 @@ def read_approvals(
         ),
         notify=tuple(form.get(const.CONF_NOTIFY) or ()),
         trusted_callers=frozenset(who_speaks.get(const.CONF_TRUSTED_CALLERS) or ()),
+        household_writers=HouseholdWriters(
+            who_speaks.get(const.CONF_HOUSEHOLD_WRITERS, HouseholdWriters.EVERYONE)
+        ),
         people_at_satellites=people,
         night=night,
     )

@@ -6,6 +6,6 @@ from ..tools.own.registry import own_tools
 from .fact_tools import FORGET, LIST_MEMORIES, REMEMBER
 
 
-def async_register_memory_tools(hass: HomeAssistant) -> None:
+def async_setup_memory(hass: HomeAssistant) -> None:
     """Add the tools to those of the agents that remember facts."""
     own_tools(hass).extend((FORGET, LIST_MEMORIES, REMEMBER))

@@ -1,18 +1,22 @@
-"""Memories: facts that people asked an agent to remember, looked up by agent and person.
+"""Memories: facts that people asked to be remembered, of one person with one agent or of the whole household.
 
-Agents never share facts: the model of another one may run elsewhere.
+Agents never share the facts of a person: the model of another one may run elsewhere.
+Those of the household belong to the home.
 """
 
 import asyncio
 import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, assert_never
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_send
+from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
@@ -22,15 +26,17 @@ from pydantic import AwareDatetime, TypeAdapter
 from ..agent.messages import JsonValue
 from ..agent.text import plain_name
 from ..const import DOMAIN, LOGGER
+from ..people.speakers import Speaker
 from ..settings.agent import existing_agents
+from ..settings.rules import HouseholdWriters, async_get_home_rules
 from ..settings.stored_file import StoredFile, Unreadable
 
 MOST_FACTS: Final = 100
-"""Of one person with one agent."""
+"""Of one person with one agent, or of the household."""
 LONGEST_FACT: Final = 300
 """Characters."""
 
-_VERSION: Final = 1
+VERSION: Final = 2
 _ID_BYTES: Final = 3
 _JOINERS: Final = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 """Invisible, but part of the spelling in some languages."""
@@ -50,6 +56,8 @@ class MemoryProblem(StrEnum):
     """The same, since the disk is full."""
     UNREADABLE = "memory_unreadable"
     """The stored facts cannot be read; the file is left as it is."""
+    NOT_PERMITTED = "memory_not_permitted"
+    """It is a fact of the household; see `async_may_write`."""
 
 
 class NotRemembered(Exception):
@@ -63,16 +71,23 @@ class NotRemembered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact that a person wants an agent to know."""
+    """A fact that a person wants to be known."""
 
     id: str
-    """Short, because models have to copy it; unique among the facts of a person with an agent."""
+    """Short, because models have to copy it; unique among the facts that an agent is told together."""
     text: str
     """One line, of 1 to `LONGEST_FACT` characters."""
     created: AwareDatetime
     """In UTC."""
     is_aside: bool = False
     """Whether it is kept without being told to the agent."""
+    ends: AwareDatetime | None = None
+    """In UTC. It is deleted then; None for one that stays."""
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether it has ended."""
+        return self.ends is not None and self.ends <= dt_util.utcnow()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +100,17 @@ class Keeper:
     """See `Speaker.person_id`."""
 
 
+HOUSEHOLD: Final = Keeper("", "")
+"""All who live in the home, whichever agent they talk to."""
+
+
 SIGNAL_MEMORIES: Final[SignalType[Keeper]] = SignalType(f"{DOMAIN}_memories")
 """Sent when facts were changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Person:
-    """The facts of one person with one agent, as they are stored."""
+    """The facts of one keeper, as they are stored."""
 
     agent: str
     person: str
@@ -114,9 +133,10 @@ class Memories:
     def __init__(self, hass: HomeAssistant) -> None:
         """Prepare the storage without reading it."""
         self._hass = hass
-        self._file = StoredFile(hass, "memories", _people_from, version=_VERSION)
+        self._file = StoredFile(hass, "memories", _people_from, version=VERSION)
         self._people: _People | None = None
         self._one_at_a_time = asyncio.Lock()
+        self._cancel_end: CALLBACK_TYPE = lambda: None
 
     async def async_load(self) -> None:
         """Read the stored facts once. Raises `NotRemembered` (UNREADABLE)."""
@@ -126,9 +146,9 @@ class Memories:
 
     @callback
     def facts(self, keeper: Keeper) -> tuple[Fact, ...]:
-        """Return the facts of a person, oldest first; none before they are loaded."""
+        """Return the facts of a keeper, oldest first; none before they are loaded."""
         person = (self._people or {}).get(keeper)
-        return person.facts if person else ()
+        return _current(person.facts) if person else ()
 
     @callback
     def people(self, agent: str) -> dict[str, str]:
@@ -139,33 +159,44 @@ class Memories:
             if keeper.agent == agent
         }
 
-    async def async_add(self, keeper: Keeper, text: str, name: str) -> Fact:
-        """Add a fact of the person called `name`, or return the same one if it exists. Raises `NotRemembered`."""
+    async def async_add(
+        self, keeper: Keeper, text: str, name: str, ends: datetime | None = None
+    ) -> Fact:
+        """Add a fact of the person called `name`, or keep the same one until then. Raises `NotRemembered`."""
         text = one_line(text)
 
         def add(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
             if (
                 known := next((fact for fact in facts if _is_same(fact, text)), None)
             ) is not None:
-                return _with(facts, replace(known, is_aside=False))
+                return _with(facts, replace(known, is_aside=False, ends=ends))
             if len(facts) >= MOST_FACTS:
                 raise NotRemembered(MemoryProblem.FULL)
-            return (*facts, Fact(_new_id(facts), text, dt_util.utcnow()))
+            return (
+                *facts,
+                Fact(self._new_id(), text, dt_util.utcnow(), ends=ends),
+            )
 
         facts = await self._async_change(keeper, add, name)
         return next(fact for fact in facts if _is_same(fact, text))
 
     async def async_change(
-        self, keeper: Keeper, fact_id: str, text: str, *, is_aside: bool
+        self,
+        keeper: Keeper,
+        fact_id: str,
+        text: str,
+        *,
+        is_aside: bool,
+        ends: datetime | None = None,
     ) -> None:
-        """Change the text of a fact, and whether it is aside. Raises `NotRemembered`."""
+        """Change the text of a fact, whether it is aside, and its end. Raises `NotRemembered`."""
         text = one_line(text)
 
         def change(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
             known = next((fact for fact in facts if fact.id == fact_id), None)
             if known is None:
                 raise NotRemembered(MemoryProblem.GONE)
-            return _with(facts, replace(known, text=text, is_aside=is_aside))
+            return _with(facts, replace(known, text=text, is_aside=is_aside, ends=ends))
 
         await self._async_change(keeper, change)
 
@@ -176,9 +207,11 @@ class Memories:
             keeper, lambda facts: tuple(fact for fact in facts if fact.id not in gone)
         )
 
-    async def async_forget_removed(self) -> None:
-        """Delete the facts of removed agents."""
-        agents = existing_agents(self._hass)
+    async def async_forget_removed(self, *, keeps_household: bool = True) -> None:
+        """Delete the facts of removed agents, and those of the household with the last service."""
+        agents = {*existing_agents(self._hass)}
+        if keeps_household:
+            agents.add(HOUSEHOLD.agent)
         async with self._one_at_a_time:
             try:
                 known = await self._async_known()
@@ -199,12 +232,13 @@ class Memories:
                 self._people = await self._file.async_load() or {}
             except Unreadable as error:
                 raise NotRemembered(MemoryProblem.UNREADABLE) from error
+            self._follow_end()
         return self._people
 
     async def _async_change(
         self, keeper: Keeper, change: Change, name: str = ""
     ) -> tuple[Fact, ...]:
-        """Change the facts of a person, also if the caller is cancelled meanwhile. Return them."""
+        """Change the facts of a keeper, also if the caller is cancelled meanwhile. Return them."""
         changing = self._async_change_whole(keeper, change, name)
         return await asyncio.shield(
             self._hass.async_create_task(changing, "chatterbox change of facts")
@@ -217,7 +251,9 @@ class Memories:
             known = await self._async_known()
             before = known.get(keeper, _Person(keeper.agent, keeper.person, name))
             after = replace(
-                before, facts=change(before.facts), name=name or before.name
+                before,
+                facts=change(_current(before.facts)),
+                name=name or before.name,
             )
             others = {
                 other: person for other, person in known.items() if other != keeper
@@ -236,6 +272,38 @@ class Memories:
         if obstacle := await self._file.async_save(written, keeps=False):
             raise NotRemembered(MemoryProblem(f"memory_{obstacle}"))
         self._people = people
+        self._follow_end()
+
+    def _follow_end(self) -> None:
+        """Delete the fact that ends next when it does."""
+        self._cancel_end()
+        facts = _facts_of(self._people or {})
+        ends = [fact.ends for fact in facts if fact.ends and not fact.is_over]
+        if ends:
+            job = HassJob(self._async_end, cancel_on_shutdown=True)
+            wait = (min(ends) - dt_util.utcnow()).total_seconds()
+            self._cancel_end = async_call_later(self._hass, wait, job)
+
+    async def _async_end(self, _now: datetime) -> None:
+        for keeper, person in (self._people or {}).items():
+            if any(fact.is_over for fact in person.facts):
+                with suppress(NotRemembered):  # it is not told any more
+                    await self._async_change(keeper, lambda facts: facts)
+        self._follow_end()
+
+    def _new_id(self) -> str:
+        taken = {fact.id for fact in _facts_of(self._people or {})}
+        while (fact_id := secrets.token_hex(_ID_BYTES)) in taken:
+            pass
+        return fact_id
+
+
+def _facts_of(people: _People) -> Sequence[Fact]:
+    return [fact for person in people.values() for fact in person.facts]
+
+
+def _current(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    return tuple(fact for fact in facts if not fact.is_over)
 
 
 def _people_from(stored: JsonValue) -> _People:
@@ -273,11 +341,20 @@ def _with(facts: Sequence[Fact], changed: Fact) -> tuple[Fact, ...]:
     return tuple(changed if fact.id == changed.id else fact for fact in facts)
 
 
-def _new_id(facts: Sequence[Fact]) -> str:
-    taken = {fact.id for fact in facts}
-    while (fact_id := secrets.token_hex(_ID_BYTES)) in taken:
-        pass
-    return fact_id
+async def async_may_write(hass: HomeAssistant, speaker: Speaker) -> bool:
+    """Return whether a speaker may change the facts of the household."""
+    match writers := async_get_home_rules(hass).current.household_writers:
+        case HouseholdWriters.EVERYONE:
+            return True
+        case HouseholdWriters.KNOWN:
+            return speaker.person_id is not None
+        case HouseholdWriters.ADMINS if speaker.user_id:
+            user = await hass.auth.async_get_user(speaker.user_id)
+            return user is not None and user.is_active and user.is_admin
+        case HouseholdWriters.ADMINS:
+            return False
+        case _:
+            assert_never(writers)
 
 
 async_get_memories: Final = singleton(HassKey[Memories](f"{DOMAIN}_memories"))(Memories)

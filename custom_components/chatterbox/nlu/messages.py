@@ -124,6 +124,21 @@ def spoken_message(
     return request.to_listeners() or request.to_all()
 
 
+def after_phrase(
+    heard: Sequence[str], phrase: tuple[str, ...], words: Lexicon
+) -> int | None:
+    """Return where the words after a phrase begin that opens a sentence, apart from courtesy."""
+    starts = [0]
+    while starts:
+        start = starts.pop()
+        end = start + len(phrase)
+        if tuple(heard[start:end]) == phrase:
+            return end
+        fillers = words.phrases.found(heard, start)
+        starts += [until for until, one in fillers if one.role is Role.FILLER]
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class _Request:
     """A sentence in which a message is looked for."""
@@ -185,16 +200,7 @@ class _Request:
         return not (is_short and any(one.value == ARTICLE for _, one in meanings))
 
     def _after_words(self, phrase: tuple[str, ...]) -> int | None:
-        """Return where the words after a phrase begin that opens the sentence, apart from courtesy."""
-        heard, starts = self.heard, [0]
-        while starts:
-            start = starts.pop()
-            end = start + len(phrase)
-            if tuple(heard[start:end]) == phrase:
-                return end
-            fillers = self.words.phrases.found(heard, start)
-            starts += [until for until, one in fillers if one.role is Role.FILLER]
-        return None
+        return after_phrase(self.heard, phrase, self.words)
 
     def _around(self, form: _Form) -> Iterator[tuple[int, int]]:
         """Yield the bounds of the words between the two parts of a form.

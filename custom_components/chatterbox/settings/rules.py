@@ -427,6 +427,16 @@ class OutsideCare(StrEnum):
     """None beyond the rules."""
 
 
+class HouseholdWriters(StrEnum):
+    """People who may change the facts of the household."""
+
+    EVERYONE = "everyone"
+    KNOWN = "known"
+    """Who is signed in, or at a satellite for which a person is chosen."""
+    ADMINS = "admins"
+    """Those of them who are administrators."""
+
+
 @dataclass(frozen=True, slots=True)
 class HomeRules:
     """The rules of the home. The defaults are those of a home that has stored none."""
@@ -444,6 +454,7 @@ class HomeRules:
     """Entity ids of the persons who speak, by the ids of satellite devices."""
     shows_page_to_all: bool = False
     """Whether all users see the page of the side bar, and there their own turns."""
+    household_writers: HouseholdWriters = HouseholdWriters.EVERYONE
     night: TimeWindow | None = None
     """When news of plans wait, unless they are urgent or come at a time that a person chose."""
 
@@ -471,6 +482,7 @@ class _Stored(TypedDict, total=False):
     trusted_callers: list[str]
     people_at_satellites: list[_PersonAtSatellite]
     shows_page_to_all: bool
+    household_writers: HouseholdWriters
     night: TimeWindow
 
 
@@ -504,6 +516,7 @@ def home_rules_of(data: object) -> HomeRules:
             for row in stored.get("people_at_satellites", ())
         },
         shows_page_to_all=stored.get("shows_page_to_all", False),
+        household_writers=stored.get("household_writers", HouseholdWriters.EVERYONE),
         night=stored.get("night"),
     )
 
@@ -512,6 +525,7 @@ def home_rules_to_json(rules: HomeRules) -> JsonObject:
     """Write rules of the home, without defaults."""
     people = rules.people_at_satellites.items()
     care = rules.ask_after_outside_content
+    writers = rules.household_writers
     written: JsonObject = {
         const.CONF_RULES: policy_to_json(rules.policy),
         const.CONF_TOOL_SOURCES: sources_to_json(rules.policy.sources),
@@ -525,6 +539,9 @@ def home_rules_to_json(rules: HomeRules) -> JsonObject:
             {"device": device, "person": person} for device, person in people
         ],
         "shows_page_to_all": rules.shows_page_to_all,
+        const.CONF_HOUSEHOLD_WRITERS: None
+        if writers is HouseholdWriters.EVERYONE
+        else writers.value,
         const.CONF_NIGHT: _NIGHT.dump_python(rules.night, mode="json"),
     }
     return {key: value for key, value in written.items() if value}

@@ -442,7 +442,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         context=context,
         own_prompt="\n".join(
             [
-                await tool.prompt(hass, agent, speaker)
+                await tool.prompt(hass, agent, speaker, user_input.text)
                 for tool in own.values()
                 if tool.prompt
             ]

@@ -74,6 +74,7 @@ STORAGE_OF_TESTS = "pytest_homeassistant_custom_component.common"
 NOBODY_SPEAKS: Mapping[str, JsonValue] = {
     "people_at_satellites": [],
     "trusted_callers": [],
+    "household_writers": "everyone",
 }
 
 
@@ -203,6 +204,7 @@ async def test_everything_that_is_filled_in_is_stored_and_shown_again(
                 {"device": "a_satellite", "person": "person.anna"}
             ],
             "trusted_callers": ["automation.bedtime", "script.bedtime"],
+            "household_writers": "admins",
         },
     )
     rules_now = await saved(hass, entry, **form)
@@ -228,6 +230,7 @@ async def test_everything_that_is_filled_in_is_stored_and_shown_again(
         "notify": ["notify.phone"],
         "trusted_callers": ["automation.bedtime", "script.bedtime"],
         "people_at_satellites": [{"device": "a_satellite", "person": "person.anna"}],
+        "household_writers": "admins",
     }
     assert rules_now.people_at_satellites == {"a_satellite": "person.anna"}
     assert suggested(await open_approvals(hass, entry)) == form

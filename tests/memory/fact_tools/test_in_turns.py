@@ -217,11 +217,9 @@ async def test_what_a_model_reads_first_is_the_same_for_everybody(
         for name in names
         if name.startswith("chatterbox__")
     } == {
-        "forget",
         "get_forecast",
         "later",
-        "list_memories",
-        "remember",
+        "memory",
         "search_history",
     }
 

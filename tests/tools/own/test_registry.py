@@ -27,7 +27,7 @@ from custom_components.chatterbox.effects.effect import (
     EntityAction,
     Touches,
 )
-from custom_components.chatterbox.memory import async_register_memory_tools
+from custom_components.chatterbox.memory import async_setup_memory
 from custom_components.chatterbox.memory.fact_tools import (
     FORGET,
     LIST_MEMORIES,
@@ -182,7 +182,7 @@ async def test_a_shared_one_is_asked_about_as_well(
 async def test_each_of_ours_runs_without_any_effect_on_the_home(
     hass: HomeAssistant,
 ) -> None:
-    async_register_memory_tools(hass)
+    async_setup_memory(hass)
     tools = {tool.definition.name: tool for tool in own_tools(hass)}
     context = own_call(hass, {}).llm_context
     dispatcher = OwnDispatcher(hass, tools, context, AgentSettings(), "agent-1", NOBODY)
@@ -220,7 +220,7 @@ async def test_each_of_ours_runs_without_any_effect_on_the_home(
 async def test_the_tools_are_there_when_they_are_wanted_and_stay_inside(
     hass: HomeAssistant,
 ) -> None:
-    async_register_memory_tools(hass)
+    async_setup_memory(hass)
     assert offered_to(hass, AgentSettings()) == ()
     tools = offered_to(hass, AgentSettings(remember_facts=True, search_history=True))
 

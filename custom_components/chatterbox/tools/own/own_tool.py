@@ -139,8 +139,8 @@ class OwnTool:
     run: Callable[[OwnCall], Awaitable[ToolAnswer]]
     needs: Callable[[Offered], bool] | None = None
     """Returns whether an agent has it; None for a tool that all agents have."""
-    prompt: Callable[[HomeAssistant, str, Speaker], Awaitable[str]] | None = None
-    """Returns a section of the prompt of agents that have it, by the id of an agent and its speaker."""
+    prompt: Callable[[HomeAssistant, str, Speaker, str], Awaitable[str]] | None = None
+    """Returns a section of the prompt of agents that have it, by the id of an agent, its speaker and their words."""
     effects: Callable[[OwnCall], Awaitable[Effects]] | None = None
     """Returns the effects of a call; None for those that its annotations tell."""
     prepare: Prepare | None = None
