@@ -45,6 +45,7 @@ from ..const import DOMAIN
 from ..home.entities import Home, async_get_home
 from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
+from ..nlu.facts import FactRequest, fact_request
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.messages import SpokenMessage, spoken_message
 from ..nlu.past import PastQuestion, past_lexicon, past_question
@@ -349,6 +350,14 @@ async def async_spoken_message(
         return None
     names = await _async_vocabulary(hass, base_language(language), words)
     return spoken_message(sentence, language, words, names)
+
+
+async def async_fact_request(
+    hass: HomeAssistant, sentence: str, language: str
+) -> FactRequest | None:
+    """Return what a sentence wants to be done with facts; None for any other sentence."""
+    words = await _async_lexicon(hass, language)
+    return fact_request(sentence, language, words) if words else None
 
 
 async def _async_loaded(hass: HomeAssistant, language: str) -> str:

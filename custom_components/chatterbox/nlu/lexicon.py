@@ -28,7 +28,7 @@ COMMA: Final = ","
 _LETTER: Final = rf"[^\W\d_{HAN}]"
 _PAUSES: Final = ".!?;:¡¿。！？；：…"  # noqa: RUF001 - also Chinese marks
 _TOKEN: Final = re.compile(
-    rf"\d+(?:[.,]\d+)?|,|(?<!\w)-(?=\d)|[%°{HAN}]|{ELIDED}|{_LETTER}+(?:'{_LETTER}+)*|[^\w\s'{_PAUSES}-]"
+    rf"\d+(?:[.,]\d+)?|,|(?<!\w)-(?=\d)|[%°{HAN}]|(?i:{ELIDED})|{_LETTER}+(?:'{_LETTER}+)*|[^\w\s'{_PAUSES}-]"
 )
 """A number, a comma, a minus, a sign of a unit, a word, or any sign that is more than a pause.
 
