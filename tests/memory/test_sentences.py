@@ -20,7 +20,8 @@ from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.listening_agent import add_person
 from tests.support.one_home import in_one_home
-from tests.support.talk import AGENT, speech
+from tests.support.servers.script import Script, ScriptedAnswer
+from tests.support.talk import AGENT, Serve, speech
 
 SATELLITE = "assist_satellite.kitchen"
 
@@ -157,4 +158,27 @@ async def test_refusals_are_said(hass: HomeAssistant) -> None:
     assert "who is speaking" in await say(hass, "remember that I like tea")
     await set_home_rules(hass, household_writers="known")
     assert "administrator" in await say(hass, "remember that the bins go out today")
+    assert household(hass) == []
+
+
+async def test_a_model_is_asked_where_it_may_make_more_of_it(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    script = Script(
+        answers=(ScriptedAnswer(content="Well."),), after_last="start again"
+    )
+    server = await serve(script, remember_facts=True, local_commands="first")
+    anna = (await hass.auth.async_create_user("Anna")).id
+
+    for sentence, user_id, asked in (
+        ("remember that the bins go out on Thursday", None, 0),
+        ("remember that the present is in the wardrobe", anna, 1),
+        ("remember that I like tea", anna, 1),
+        ("what do you remember?", anna, 1),
+        ("forget the bins", anna, 1),
+        ("forget the bins", anna, 2),
+    ):
+        await say(hass, sentence, user_id=user_id)
+        assert len(server.requests) == asked, sentence
+
     assert household(hass) == []

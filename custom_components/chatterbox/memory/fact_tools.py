@@ -182,7 +182,8 @@ def _nearest(newest: Sequence[KnownFact], words: str) -> Sequence[KnownFact]:
     )
 
 
-def _all(memories: Memories, keepers: Iterable[Keeper]) -> list[KnownFact]:
+def facts_of(memories: Memories, keepers: Iterable[Keeper]) -> list[KnownFact]:
+    """Return the facts of some keepers."""
     return [
         KnownFact(keeper, fact) for keeper in keepers for fact in memories.facts(keeper)
     ]
@@ -190,7 +191,7 @@ def _all(memories: Memories, keepers: Iterable[Keeper]) -> list[KnownFact]:
 
 def _told(memories: Memories, keepers: Iterable[Keeper]) -> list[KnownFact]:
     """Return the facts of some keepers that are told, the newest first."""
-    known = reversed(_all(memories, keepers))
+    known = reversed(facts_of(memories, keepers))
     told = [one for one in known if not one.fact.is_aside]
     return sorted(told, key=lambda one: one.fact.created, reverse=True)
 
@@ -381,7 +382,7 @@ async def _async_forget(
     call: OwnCall, memories: Memories, keepers: tuple[Keeper, ...]
 ) -> ToolAnswer:
     words = str(call.arguments.get(_FACT, ""))
-    known = find_fact(_all(memories, keepers), words)
+    known = find_fact(facts_of(memories, keepers), words)
     if known is None:
         sentences = await call.async_sentences()
         data: JsonObject = {

@@ -151,6 +151,11 @@ class Memories:
         return _current(person.facts) if person else ()
 
     @callback
+    def keepers(self) -> tuple[Keeper, ...]:
+        """Return all keepers of facts."""
+        return tuple(self._people or ())
+
+    @callback
     def people(self, agent: str) -> dict[str, str]:
         """Return the names of the people who have facts with an agent, by their ids."""
         return {

@@ -10,8 +10,18 @@ from ..effects.reading import async_fact_request
 from ..effects.recognition import RecognizedRequest
 from ..internals.conversation import built_in_agent
 from ..nlu.facts import FactRequest, without_until
+from ..people.speakers import async_get_speaker
 from ..speech.text.times import prepare, times_in
-from .fact_tools import FORGET_TOOL, LIST_TOOL, REMEMBER_TOOL, end_of, is_whole_day
+from .fact_tools import (
+    FORGET_TOOL,
+    LIST_TOOL,
+    REMEMBER_TOOL,
+    end_of,
+    facts_of,
+    find_fact,
+    is_whole_day,
+)
+from .facts import async_get_memories
 
 _TOOLS: Final = {
     "remember": REMEMBER_TOOL,
@@ -42,8 +52,31 @@ async def async_recognize_fact(
         _TOOLS[request.action],
         canonical_json(_arguments(hass, request, language)),
     )
-    is_question = request.action == "list"
-    return RecognizedRequest(call.name, is_question=is_question, call=call)
+    return RecognizedRequest(
+        call.name,
+        is_question=request.action == "list",
+        call=call,
+        is_last_resort=await _async_may_mean_more(hass, user_input, request),
+    )
+
+
+async def _async_may_mean_more(
+    hass: HomeAssistant, user_input: ConversationInput, request: FactRequest
+) -> bool:
+    """Return whether a model may make more of a request.
+
+    It is of what nobody has told, or it may be a secret of somebody who is known.
+    """
+    match request.action:
+        case "remember":
+            speaker = await async_get_speaker(hass, user_input)
+            return not request.is_own and speaker.person_id is not None
+        case "forget":
+            memories = async_get_memories(hass)
+            known = facts_of(memories, memories.keepers())
+            return find_fact(known, request.fact) is None
+        case _:
+            return False
 
 
 def _arguments(hass: HomeAssistant, request: FactRequest, language: str) -> JsonObject:
