@@ -17,6 +17,7 @@ KNOWN_TO: Final = {
             "approvals/request_check.py",
             "later/__init__.py",
             "later/sentences.py",
+            "memory/__init__.py",
             "runtime/agents.py",
         ),
         *("runtime/composition.py", "tools/turn_tools.py", "turns/run.py"),

@@ -14,6 +14,7 @@ from homeassistant.helpers import entity_registry as er
 from custom_components.chatterbox.const import (
     CONF_KIND,
     CONF_LOCAL_COMMANDS,
+    CONF_REMEMBER_FACTS,
     ServiceKind,
 )
 from custom_components.chatterbox.later.plans import Asker, News
@@ -97,7 +98,9 @@ async def offline_home(
         "light.floor_lamp", aliases=[er.COMPUTED_NAME, "Licht", "lampe", "台灯"]
     )
     await add_agent(
-        hass, {CONF_KIND: ServiceKind.OFFLINE}, {CONF_LOCAL_COMMANDS: "first"}
+        hass,
+        {CONF_KIND: ServiceKind.OFFLINE},
+        {CONF_LOCAL_COMMANDS: "first", CONF_REMEMBER_FACTS: True},
     )
     return hass
 

@@ -91,6 +91,8 @@ NEVER_ALONE: Final = frozenset(
         "history.store.search.has_words",
         "home.search.async_entity_query",
         "later.schedule.edited_plan",
+        "memory.fact_tools.async_get_memory_prompt",
+        "nlu.facts.fact_request",
         "nlu.messages.spoken_message",
         "nlu.past.past_question",
         "nlu.reading.read",
