@@ -77,16 +77,16 @@ async def async_setup_entry(
         entries = hass.config_entries.async_entries(DOMAIN)
         if entry is not next((one for one in entries if one.state in _UP), None):
             return
-        shown = {
+        present = {
             type(one)
             for platform in async_get_platforms(hass, DOMAIN)
             for one in platform.entities.values()
         }
-        if LaterList not in shown:
+        if LaterList not in present:
             async_add_entities([LaterList(hass)])
         if not any(map(_remembers, entries)):
             _remove_household_list(hass)
-        elif HouseholdList not in shown:
+        elif HouseholdList not in present:
             async_add_entities([HouseholdList()])
 
     show_lists_of_home()

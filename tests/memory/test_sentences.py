@@ -27,11 +27,11 @@ SATELLITE = "assist_satellite.kitchen"
 
 
 class Sentences(BaseModel):
-    """What people say in a language."""
+    """The sentences of a language."""
 
     language: str
     household: str
-    kept: str
+    fact: str
     """The fact in it, as it is kept."""
     guests: str
     """A fact of the household that ends on Friday."""
@@ -81,11 +81,11 @@ def household(hass: HomeAssistant) -> list[str]:
 
 
 @pytest.mark.usefixtures("home")
-@in_one_home("said", LANGUAGES)
+@in_one_home("sentences", LANGUAGES)
 async def test_facts_are_understood_without_a_model(
-    hass: HomeAssistant, said: Sentences, freezer: FrozenDateTimeFactory
+    hass: HomeAssistant, sentences: Sentences, freezer: FrozenDateTimeFactory
 ) -> None:
-    memories, language = async_get_memories(hass), said.language
+    memories, language = async_get_memories(hass), sentences.language
     (entry,) = hass.config_entries.async_entries("chatterbox")
     user = await hass.auth.async_create_user(f"Anna {language}")
     own = Keeper(only_agent(entry).subentry_id, user.id)
@@ -93,28 +93,30 @@ async def test_facts_are_understood_without_a_model(
     facts = memories.facts(HOUSEHOLD)
     await memories.async_forget(HOUSEHOLD, [fact.id for fact in facts])
 
-    kept = await say(hass, said.household, language)
-    guests = await say(hass, said.guests, language)
+    plain = await say(hass, sentences.household, language)
+    guests = await say(hass, sentences.guests, language)
     (bins, until) = memories.facts(HOUSEHOLD)
-    assert (bins.text, bins.ends) == (said.kept, None)
+    assert (bins.text, bins.ends) == (sentences.fact, None)
     friday = dt_util.start_of_local_day() + timedelta(days=6)
     assert until.ends == friday
-    assert len(guests) > len(kept)
+    assert len(guests) > len(plain)
 
-    await say(hass, said.own, language)
+    await say(hass, sentences.own, language)
     assert len(household(hass)) == 2
-    await say(hass, said.own, language, user.id)
+    await say(hass, sentences.own, language, user.id)
     assert len(memories.facts(own)) == 1
 
-    listed = await say(hass, said.list, language)
-    assert said.kept in listed
+    listed = await say(hass, sentences.list, language)
+    assert sentences.fact in listed
     assert memories.facts(own)[0].text not in listed
-    assert memories.facts(own)[0].text in await say(hass, said.list, language, user.id)
+    assert memories.facts(own)[0].text in await say(
+        hass, sentences.list, language, user.id
+    )
 
-    await say(hass, said.forget, language)
+    await say(hass, sentences.forget, language)
     assert household(hass) == [until.text]
     await memories.async_forget(HOUSEHOLD, [until.id])
-    await say(hass, said.forget, language)
+    await say(hass, sentences.forget, language)
     assert len(memories.facts(own)) == 1
 
 
@@ -170,7 +172,7 @@ async def test_a_model_is_asked_where_it_may_make_more_of_it(
     server = await serve(script, remember_facts=True, local_commands="first")
     anna = (await hass.auth.async_create_user("Anna")).id
 
-    for sentence, user_id, asked in (
+    for sentence, user_id, requests in (
         ("remember that the bins go out on Thursday", None, 0),
         ("remember that the present is in the wardrobe", anna, 1),
         ("remember that I like tea", anna, 1),
@@ -179,6 +181,6 @@ async def test_a_model_is_asked_where_it_may_make_more_of_it(
         ("forget the bins", anna, 2),
     ):
         await say(hass, sentence, user_id=user_id)
-        assert len(server.requests) == asked, sentence
+        assert len(server.requests) == requests, sentence
 
     assert household(hass) == []

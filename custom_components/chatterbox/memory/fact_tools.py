@@ -68,7 +68,7 @@ REMEMBER_TOOL: Final = own_name("remember")
 FORGET_TOOL: Final = own_name("forget")
 LIST_TOOL: Final = own_name("list_memories")
 _REMEMBERS: Final = attrgetter("settings.remember_facts")
-MOST_TOLD: Final = 10
+MOST_LISTED: Final = 10
 MOST_TOKENS: Final = 300
 """Of the facts in a prompt."""
 
@@ -153,13 +153,13 @@ def memory_prompt(newest: Sequence[KnownFact], words: str = "") -> str:
 
     Those that do not fit are only counted.
     """
-    estimate, room, told = TokenEstimate(), MOST_TOKENS, set[str]()
+    estimate, room, listed = TokenEstimate(), MOST_TOKENS, set[str]()
     for one in _nearest(newest, words):
         room -= estimate.of_text(one.line)
-        if room < 0 or len(told) == MOST_TOLD:
+        if room < 0 or len(listed) == MOST_LISTED:
             break
-        told.add(one.fact.id)
-    lines = [one.line for one in newest if one.fact.id in told]
+        listed.add(one.fact.id)
+    lines = [one.line for one in newest if one.fact.id in listed]
     if not newest:
         return ""
     more = len(newest) - len(lines)
@@ -189,11 +189,11 @@ def facts_of(memories: Memories, keepers: Iterable[Keeper]) -> list[KnownFact]:
     ]
 
 
-def _told(memories: Memories, keepers: Iterable[Keeper]) -> list[KnownFact]:
+def _active(memories: Memories, keepers: Iterable[Keeper]) -> list[KnownFact]:
     """Return the facts of some keepers that are told, the newest first."""
     known = reversed(facts_of(memories, keepers))
-    told = [one for one in known if not one.fact.is_aside]
-    return sorted(told, key=lambda one: one.fact.created, reverse=True)
+    active = [one for one in known if not one.fact.is_aside]
+    return sorted(active, key=lambda one: one.fact.created, reverse=True)
 
 
 def _keepers(agent: str, speaker: Speaker) -> tuple[Keeper, ...] | ToolAnswer:
@@ -216,7 +216,7 @@ async def async_get_memory_prompt(
         await memories.async_load()
     except NotRemembered as error:
         return _PROBLEMS[error.problem]
-    return memory_prompt(_told(memories, keepers), words)
+    return memory_prompt(_active(memories, keepers), words)
 
 
 def _serving(
@@ -281,15 +281,15 @@ def _speech_of_new(
     known: KnownFact, sentences: Mapping[str, str], language: str
 ) -> str:
     """Return what is said of a fact that is remembered; empty for the sentence of `done`."""
-    said = sentences["fact_for_all"] if known.is_of_household else ""
+    speech = sentences["fact_for_all"] if known.is_of_household else ""
     if (ends := known.fact.ends) is None:
-        return said
+        return speech
     last = last_day(ends)
     time = spoken_date(last.date(), language)
     if not is_whole_day(ends):
         time += f", {last:%H:%M}"
     until = sentences["fact_until"].format(time=time)
-    return f"{said or sentences['spoken_remembered']} {until}"
+    return f"{speech or sentences['spoken_remembered']} {until}"
 
 
 def end_of(hass: HomeAssistant, words: str, language: str) -> datetime | None:
@@ -350,13 +350,13 @@ REMEMBER: Final = OwnTool(
 async def _async_list(
     call: OwnCall, memories: Memories, keepers: tuple[Keeper, ...]
 ) -> ToolAnswer:
-    told, sentences = _told(memories, keepers), await call.async_sentences()
-    data: JsonObject = {"facts": [one.for_model() for one in told]}
+    active, sentences = _active(memories, keepers), await call.async_sentences()
+    data: JsonObject = {"facts": [one.for_model() for one in active]}
     unknown = known_person(call.speaker)
     if isinstance(unknown, ToolAnswer):
         data |= {"note": unknown.data["error"]}
-    if told:
-        facts = "; ".join(one.fact.text.rstrip(".") for one in told)
+    if active:
+        facts = "; ".join(one.fact.text.rstrip(".") for one in active)
         return ToolAnswer(data, speech=sentences["fact_list"].format(facts=facts))
     is_known = isinstance(unknown, str)
     return ToolAnswer(
@@ -387,7 +387,7 @@ async def _async_forget(
         sentences = await call.async_sentences()
         data: JsonObject = {
             "error": "There is no such fact. Give the id of one of these.",
-            "facts": [one.for_model() for one in _told(memories, keepers)],
+            "facts": [one.for_model() for one in _active(memories, keepers)],
         }
         return ToolAnswer(data, is_error=True, speech=sentences["fact_unknown"])
     await _async_check_writer(call, known.keeper)

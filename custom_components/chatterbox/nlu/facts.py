@@ -42,7 +42,7 @@ class _FactWords(TypedDict):
 
 
 class FactRequest(NamedTuple):
-    """What is to be done with facts."""
+    """A request about facts."""
 
     action: str
     """The name of a field of the words: `remember`, `forget` or `list`."""

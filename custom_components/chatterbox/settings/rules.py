@@ -432,7 +432,7 @@ class HouseholdWriters(StrEnum):
 
     EVERYONE = "everyone"
     KNOWN = "known"
-    """Who is signed in, or at a satellite for which a person is chosen."""
+    """People who are signed in, or at a satellite for which a person is chosen."""
     ADMINS = "admins"
     """Those of them who are administrators."""
 

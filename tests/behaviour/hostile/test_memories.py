@@ -284,8 +284,8 @@ async def test_a_guest_at_a_shared_satellite_hears_no_fact_of_anna(
     await home.say("drop it", satellite_id=HALL_SATELLITE)
 
     assert stored_facts(hass) == [SECRET]
-    read = [str(one["content"]) for one in messages_of(server.requests[-1])]
-    assert not any(SECRET in text for text in read if "drop it" not in text)
+    contents = [str(one["content"]) for one in messages_of(server.requests[-1])]
+    assert not any(SECRET in text for text in contents if "drop it" not in text)
 
 
 LOOKALIKES = (

@@ -19,8 +19,8 @@ from custom_components.chatterbox.const import REDACTED_PIN
 from custom_components.chatterbox.memory.fact_tools import (
     FORGET,
     LIST_MEMORIES,
+    MOST_LISTED,
     MOST_TOKENS,
-    MOST_TOLD,
     REMEMBER,
     KnownFact,
     async_get_memory_prompt,
@@ -174,19 +174,19 @@ async def test_a_shared_satellite_has_the_facts_of_the_household_alone(
 ) -> None:
     await run(hass, REMEMBER, "Anna has a cat.")
     refused = await run(hass, REMEMBER, "I have a dog.", SHARED)
-    kept = await remember(hass, BINS, SHARED, household=True)
+    answer = await remember(hass, BINS, SHARED, household=True)
 
     assert refused.is_error
     assert "not known who speaks" in str(refused.data)
     assert "household: true" in str(refused.data)
     assert "who is speaking" in refused.speech
-    assert kept.speech == "I'll remember that for everyone at home."
-    for speaker, told in ((SHARED, [BINS]), (ANNA, [BINS, "Anna has a cat."])):
+    assert answer.speech == "I'll remember that for everyone at home."
+    for speaker, expected in ((SHARED, [BINS]), (ANNA, [BINS, "Anna has a cat."])):
         listed = data(await run(hass, LIST_MEMORIES, speaker=speaker))
         prompt = await async_get_memory_prompt(hass, "any-agent", speaker, "")
         facts = listed["facts"]
         assert isinstance(facts, list)
-        assert [one["fact"] for one in facts if isinstance(one, dict)] == told
+        assert [one["fact"] for one in facts if isinstance(one, dict)] == expected
         assert f'"{BINS}" (household)' in prompt
     assert "cat" not in await async_get_memory_prompt(hass, AGENT, SHARED, "a cat?")
     assert (await run(hass, FORGET, "Anna has a cat.", SHARED)).is_error
@@ -376,7 +376,7 @@ def test_the_newest_come_first_with_their_ids() -> None:
     ]
 
 
-def told(message: str) -> list[str]:
+def texts_in(message: str) -> list[str]:
     """Return the texts of the facts in a prompt."""
     lines = [line for line in message.splitlines() if line.startswith("- ")]
     return [json.loads(line.partition(": ")[2]) for line in lines]
@@ -388,9 +388,9 @@ def test_what_does_not_fit_is_only_counted() -> None:
         newest_first(*(f"{number} {'x y ' * 70}" for number in range(9)))
     )
 
-    assert told(many) == [f"fact {number}" for number in range(11, 1, -1)]
+    assert texts_in(many) == [f"fact {number}" for number in range(11, 1, -1)]
     assert many.splitlines()[-1] == "There are 2 more: chatterbox__memory lists all."
-    assert 0 < len(told(long)) < 9
+    assert 0 < len(texts_in(long)) < 9
     assert TokenEstimate().of_text("\n".join(long.splitlines()[1:-1])) <= MOST_TOKENS
 
 
@@ -406,8 +406,8 @@ def test_what_does_not_fit_is_only_counted() -> None:
 def test_those_nearest_to_the_words_are_told(words: str, fact: str) -> None:
     others = [f"The {number} is on the shelf, and goes out." for number in range(20)]
 
-    assert told(memory_prompt(newest_first(fact, *others), words))[-1] == fact
-    assert fact not in told(memory_prompt(newest_first(fact, *others), "hello"))
+    assert texts_in(memory_prompt(newest_first(fact, *others), words))[-1] == fact
+    assert fact not in texts_in(memory_prompt(newest_first(fact, *others), "hello"))
 
 
 @example([FORGED])
@@ -419,7 +419,7 @@ def test_whatever_stands_in_them_each_has_one_line_and_no_markup(
 
     assert not set(message) & set("<>`")
     lines = message.split("\n")
-    assert len(lines) <= 1 + min(len(texts), MOST_TOLD + 1)
+    assert len(lines) <= 1 + min(len(texts), MOST_LISTED + 1)
     quoted = [
         json.loads(line.removeprefix(f"- {line[2:8]}: "))
         for line in lines[1:]
