@@ -143,6 +143,38 @@ async def test_nothing_else_is_remembered(hass: HomeAssistant, sentence: str) ->
 
 
 @pytest.mark.usefixtures("home")
+@pytest.mark.each_row
+@pytest.mark.parametrize(
+    ("language", "sentence", "fact"),
+    [
+        ("en", "remember until Friday that we have guests", "we have guests"),
+        ("de", "merk dir bis Freitag, dass Oma da ist", "dass Oma da ist"),
+        ("nl", "onthoud tot en met vrijdag dat oma er is", "dat oma er is"),
+        ("es", "recuerda hasta el viernes que hay visita", "hay visita"),
+        ("it", "ricorda fino a venerdì che ci sono ospiti", "ci sono ospiti"),
+        ("fr", "retiens jusqu'à vendredi que la clé est cachée", "la clé est cachée"),
+        ("pt", "lembra até sexta-feira que há visitas", "há visitas"),
+        ("sv", "kom ihåg till fredag att vi har gäster", "vi har gäster"),
+        ("pl", "zapamiętaj do piątku, że są goście", "są goście"),
+    ],
+)
+async def test_an_end_may_come_first(
+    hass: HomeAssistant,
+    freezer: FrozenDateTimeFactory,
+    language: str,
+    sentence: str,
+    fact: str,
+) -> None:
+    freezer.move_to("2026-11-22 10:00:00+00:00")
+
+    await say(hass, sentence, language)
+
+    (known,) = async_get_memories(hass).facts(HOUSEHOLD)
+    assert known.text == fact
+    assert known.ends == dt_util.start_of_local_day() + timedelta(days=6)
+
+
+@pytest.mark.usefixtures("home")
 async def test_shops_are_open_each_day(hass: HomeAssistant) -> None:
     await say(hass, "remember that the shop is open until six")
 

@@ -1,7 +1,7 @@
 """Memories: facts that people asked to be remembered, of one person with one agent or of the whole household.
 
 Agents never share the facts of a person: the model of another one may run elsewhere.
-Those of the household belong to the home.
+Those of the household belong to the home. Decision 62.
 """
 
 import asyncio

@@ -1,5 +1,6 @@
 """Understands requests about facts without a model: "remember that the bins go out on Thursday"."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from homeassistant.components.conversation import ConversationInput
@@ -11,7 +12,7 @@ from ..effects.recognition import RecognizedRequest
 from ..internals.conversation import built_in_agent
 from ..nlu.facts import FactRequest, without_until
 from ..people.speakers import async_get_speaker
-from ..speech.text.times import prepare, times_in
+from ..speech.text.times import TimeInSentence, prepare, times_in
 from .fact_tools import (
     FORGET_TOOL,
     LIST_TOOL,
@@ -43,15 +44,20 @@ async def async_recognize_fact(
         return found
     if await agent.async_recognize_sentence_trigger(user_input):
         return None
-    request = await async_fact_request(hass, text, language)
+    await hass.async_add_executor_job(prepare, language)
+    request, until = await async_fact_request(hass, text, language), ""
+    for words, time in _ends_in(hass, text, language):
+        until = until or words
+        # "Remember until Friday that we have guests."
+        if request is None or request.fact.startswith(time.words):
+            request = await async_fact_request(hass, time.rest, language)
     if request is None:
         return None
-    await hass.async_add_executor_job(prepare, language)
-    call = ToolCall(
-        "",
-        _TOOLS[request.action],
-        canonical_json(_arguments(hass, request, language)),
-    )
+    arguments: JsonObject = {"fact": request.fact} if request.fact else {}
+    if request.action == "remember":
+        arguments |= {} if request.is_own else {"household": True}
+        arguments |= {"until": until} if until else {}
+    call = ToolCall("", _TOOLS[request.action], canonical_json(arguments))
     return RecognizedRequest(
         call.name,
         is_question=request.action == "list",
@@ -79,18 +85,15 @@ async def _async_may_mean_more(
             return False
 
 
-def _arguments(hass: HomeAssistant, request: FactRequest, language: str) -> JsonObject:
-    """Return the arguments of the call that a request stands for."""
-    if request.action == "list":
-        return {}
-    if request.action == "forget":
-        return {"fact": request.fact}
-    given: JsonObject = {"fact": request.fact}
-    if not request.is_own:
-        given["household"] = True
-    for time in times_in(request.fact, language):
+def _ends_in(
+    hass: HomeAssistant, text: str, language: str
+) -> Iterator[tuple[str, TimeInSentence]]:
+    """Yield words for the days until which something is, without "until" and as they are in a text.
+
+    A time of day is none: shops are open until six each day.
+    """
+    for time in times_in(text, language):
         words = without_until(time.words, language)
         ends = end_of(hass, words, language) if words != time.words else None
-        if ends and is_whole_day(ends):  # shops are open until six each day
-            given["until"] = words
-    return given
+        if ends and is_whole_day(ends):
+            yield words, time

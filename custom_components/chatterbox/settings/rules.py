@@ -464,7 +464,9 @@ NO_RULES: Final = (
     "open Settings → Repairs in Home Assistant."
 )
 """Told to models."""
-_LOCKED: Final = HomeRules(Policy(only_reads=True))
+_LOCKED: Final = HomeRules(
+    Policy(only_reads=True), household_writers=HouseholdWriters.ADMINS
+)
 
 
 class _PersonAtSatellite(TypedDict):

@@ -245,6 +245,16 @@ async def test_a_rule_tells_who_may_change_facts_of_the_household(
         await async_get_memories(hass).async_add(HOUSEHOLD, BINS, "")
 
 
+async def test_while_the_rules_are_not_known_nobody_but_administrators_may(
+    hass: HomeAssistant, hass_storage: dict[str, object]
+) -> None:
+    hass_storage["chatterbox.home_rules"] = {"version": 1, "data": {"rules": "none"}}
+    await async_get_home_rules(hass).async_load()
+
+    assert (await remember(hass, BINS, SHARED, household=True)).is_error
+    assert household(hass) == []
+
+
 @pytest.mark.parametrize(
     ("until", "ends"),
     [
