@@ -170,7 +170,7 @@ def pytest_configure(config: pytest.Config) -> None:
     is_thorough = config.getoption("thorough")
     settings.load_profile("thorough" if is_thorough else "quick")
     if config.getoption("--chaos-turns") is None:
-        config.option.chaos_turns = 2_000 if is_thorough else 650
+        config.option.chaos_turns = 2_000 if is_thorough else 1_500
 
 
 @pytest.hookimpl(trylast=True)
