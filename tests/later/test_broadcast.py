@@ -176,7 +176,10 @@ async def test_what_cannot_be_reached_is_told(
     assert await rooms.say("tell the office that dinner is ready") == (
         f"{NOT_DONE} Office cannot be reached."
     )
-    assert rooms.heard == {"Kids Room": [DINNER]}
+    assert await rooms.say("tell the kids and the bathroom that dinner is ready") == (
+        "I'm saying it in: Kids Room. Bathroom cannot be reached."
+    )
+    assert rooms.heard == {"Kids Room": [DINNER] * 2}
 
 
 async def test_what_nobody_heard_is_told_when_somebody_speaks_there(
@@ -223,7 +226,7 @@ async def test_a_speaker_says_it_where_there_is_no_satellite(
 
     async_expose_entity(hass, "conversation", speaker, should_expose=False)
     assert await rooms.say("tell the living room that dinner is ready") == (
-        f"{NOT_DONE} I know no place where anybody would hear that."
+        f"{NOT_DONE} Living Room cannot be reached."
     )
     assert len(rooms.spoken_by_speakers) == 1
 

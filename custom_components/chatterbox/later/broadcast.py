@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import reduce
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import (
@@ -115,8 +116,18 @@ class _Listener(NamedTuple):
 class _Named(NamedTuple):
     """The rooms and people that a message is for; none for all."""
 
-    area_ids: frozenset[str] = frozenset()
+    rooms: Mapping[str, AbstractSet[str]] = MappingProxyType({})
+    """Ids of areas by the name of a room or a floor."""
     people: tuple[State, ...] = ()
+
+    @property
+    def area_ids(self) -> frozenset[str]:
+        """The ids of all areas."""
+        return frozenset[str]().union(*self.rooms.values())
+
+    def rooms_without(self, spoken_in: AbstractSet[str | None]) -> Sequence[str]:
+        """Return the names of the rooms and floors that have none of some areas."""
+        return [name for name, ids in self.rooms.items() if ids.isdisjoint(spoken_in)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +146,16 @@ class _Places:
             is_phone = entry is not None and entry.platform == _PHONES
             if can_announce(self.hass, state.entity_id) and not is_phone:
                 yield state
+
+    def all_that_speak(self) -> Iterator[tuple[State, Asker]]:
+        """Yield the satellites, and speakers of the other rooms, with the places to which news are delivered."""
+        taken = set[str | None]()
+        for state in self.satellites():
+            device_id = _device_of(self.hass, state)
+            taken.add(self.areas.get(state.entity_id))
+            yield state, Asker(device_id=device_id, satellite_id=state.entity_id)
+        if speech_engine(self.hass):
+            yield from ((state, Asker()) for state in self.speakers(taken))
 
     def speakers(self, taken: AbstractSet[str | None]) -> Iterator[State]:
         """Yield a speaker of each room without a satellite, where it can say something beside its music."""
@@ -164,30 +185,25 @@ class _Places:
         return _Listener(name, state.entity_id, asker)
 
 
-def _listeners(call: OwnCall) -> Sequence[_Listener]:
-    """Return those that a call is for. Raises `_Unheard` for names that nothing has."""
+def _listeners(call: OwnCall) -> tuple[Sequence[_Listener], Sequence[str]]:
+    """Return those that a call is for, and the names of rooms in which nothing speaks.
+
+    Raises `_Unheard` for names that nothing has.
+    """
     hass = call.hass
     places = _Places(hass, areas_of_entities(hass))
     named = _named(hass, str(call.arguments.get(_TO) or ""))
-    satellites = [
-        (state, Asker(device_id=_device_of(hass, state), satellite_id=state.entity_id))
-        for state in places.satellites()
-    ]
-    taken = {places.areas.get(state.entity_id) for state, _ in satellites}
-    speakers = places.speakers(taken) if speech_engine(hass) else ()
     here = {call.satellite_id, call.llm_context.device_id} - {None}
-    there = [
-        *(one for one in satellites if any(named) or here.isdisjoint(_ids(one[1]))),
-        *((state, Asker()) for state in speakers),
-    ]
     found = [
         places.listener(state, asker)
-        for state, asker in there
-        if not any(named) or places.areas.get(state.entity_id) in named.area_ids
+        for state, asker in places.all_that_speak()
+        if (places.areas.get(state.entity_id) in named.area_ids)
+        or not (any(named) or here & _ids(asker))
     ]
+    silent = named.rooms_without({places.areas.get(one.entity_id) for one in found})
     for person in named.people:
         found += _of_person(hass, person)
-    return list({one.entity_id or one.name: one for one in found}.values())
+    return list({one.entity_id or one.name: one for one in found}.values()), silent
 
 
 def _device_of(hass: HomeAssistant, state: State) -> str | None:
@@ -231,12 +247,12 @@ def _of_person(hass: HomeAssistant, person: State) -> Iterator[_Listener]:
 
 def _named(hass: HomeAssistant, to: str) -> _Named:
     """Return the rooms and people with some names, divided by commas. Raises `_Unheard` with one that nothing has."""
-    areas, floors, people = set[str](), fr.async_get(hass), list[State]()
+    rooms_by_name, people = dict[str, AbstractSet[str]](), list[State]()
     for name in filter(None, map(str.strip, to.split(","))):
         if compared(name) in _ALL:
             return _Named()
         rooms = {area.id for area in intent.find_areas(name, ar.async_get(hass))}
-        for floor in intent.find_floors(name, floors):
+        for floor in intent.find_floors(name, fr.async_get(hass)):
             rooms |= {
                 area.id
                 for area in ar.async_get(hass).async_list_areas()
@@ -249,9 +265,10 @@ def _named(hass: HomeAssistant, to: str) -> _Named:
         ]
         if not (rooms or persons):
             raise _Unheard(name)
-        areas |= rooms
+        if rooms:
+            rooms_by_name[name] = rooms
         people += persons
-    return _Named(frozenset(areas), tuple(people))
+    return _Named(rooms_by_name, tuple(people))
 
 
 def _names_of(hass: HomeAssistant, state: State) -> Sequence[str]:
@@ -264,7 +281,7 @@ def _names_of(hass: HomeAssistant, state: State) -> Sequence[str]:
 async def _async_effects(call: OwnCall) -> Effects:
     """Return the announcements that a call makes, as far as they are those of entities."""
     try:
-        listeners = _listeners(call)
+        listeners, _ = _listeners(call)
     except _Unheard:
         return NOTHING
     actions = [
@@ -284,13 +301,15 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
             f"Not said: a message has up to {LONGEST_TEXT} characters, and no PIN."
         )
     try:
-        listeners = _listeners(call)
+        listeners, silent = _listeners(call)
     except _Unheard as error:
         why = sentences["spoken_unknown_thing"].format(name=error)
         return replace(error_answer(why), speech=why)
     is_urgent = bool(call.arguments.get(_URGENT))
     delivery = _Delivery(call.hass, message, call.language, is_urgent)
-    groups = await delivery.async_deliver(listeners)
+    groups = {**await delivery.async_deliver(listeners)}
+    if silent:
+        groups[_UNREACHED] = [*groups.get(_UNREACHED, ()), *silent]
     spoken_texts = [
         sentences[key].format(
             targets=_joined(sentences, names), time=delivery.night_ends
