@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
+from homeassistant.auth.permissions.const import POLICY_CONTROL, POLICY_READ
 from homeassistant.components import ai_task, conversation
 from homeassistant.const import STATE_UNAVAILABLE, Platform
 from homeassistant.core import HomeAssistant, State
@@ -169,6 +170,7 @@ async def async_look(call: OwnCall) -> ToolAnswer:
         return error_answer(_NO_TASK)
     try:
         state = _find(call)
+        await _async_check_rights(call, state)
         age = _age(state)
         seen = await _async_seen(call, state, question)
     except _NothingToSee as error:
@@ -178,6 +180,22 @@ async def async_look(call: OwnCall) -> ToolAnswer:
         note = f"The picture is {age} old. Say so."
         data |= {"taken": f"{age} ago", "note": note}
     return ToolAnswer(data, open_world=True)
+
+
+async def _async_check_rights(call: OwnCall, state: State) -> None:
+    """Raise `_NothingToSee` for a user who may not see the picture, or not use the AI task.
+
+    Home Assistant checks both since 2026.11.
+    """
+    context = call.llm_context.context
+    user_id = context.user_id if context else None
+    user = await call.hass.auth.async_get_user(user_id) if user_id else None
+    if user is None:
+        return
+    may = user.permissions.check_entity
+    may_see = may(state.entity_id, POLICY_READ)
+    if not may_see or not may(call.settings.look_task, POLICY_CONTROL):
+        raise _NothingToSee(_NOT_ALLOWED.format(name=state.name))
 
 
 async def _async_seen(call: OwnCall, state: State, question: str) -> str:
