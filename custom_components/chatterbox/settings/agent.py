@@ -174,7 +174,7 @@ class AgentSettings:
     """Whether it remembers facts for each person; see `memory/facts.py`."""
     search_history: bool = False
     """Whether it may search earlier conversations of the speaker."""
-    look_task: str = ""
+    look_task: str | None = None
     """Entity id of the AI task that looks at pictures for it; empty for none."""
     web_search: WebSearch = WebSearch.OFF
     web_search_address: str = ""

@@ -368,7 +368,7 @@ async def test_it_is_offered_where_somebody_can_look_at_something(
     assert LOOK.needs
     agents = {
         LOOKS: True,
-        replace(LOOKS, look_task=""): False,
+        replace(LOOKS, look_task=None): False,
         replace(LOOKS, model=""): False,
     }
     for agent, has_it in agents.items():

@@ -165,7 +165,7 @@ async def async_look(call: OwnCall) -> ToolAnswer:
     question = clipped(str(call.arguments.get("question") or ""), _LONGEST_QUESTION)
     if not question:
         return error_answer(_NO_QUESTION)
-    task = call.hass.states.get(call.settings.look_task)
+    task = call.hass.states.get(_task_of(call))
     if task is None or task.state == STATE_UNAVAILABLE:
         return error_answer(_NO_TASK)
     try:
@@ -182,6 +182,11 @@ async def async_look(call: OwnCall) -> ToolAnswer:
     return ToolAnswer(data, open_world=True)
 
 
+def _task_of(call: OwnCall) -> str:
+    """Return the entity id of the AI task; empty if none is chosen."""
+    return call.settings.look_task or ""
+
+
 async def _async_check_rights(call: OwnCall, state: State) -> None:
     """Raise `_NothingToSee` for a user who may not see the picture, or not use the AI task.
 
@@ -194,7 +199,7 @@ async def _async_check_rights(call: OwnCall, state: State) -> None:
         return
     may = user.permissions.check_entity
     may_see = may(state.entity_id, POLICY_READ)
-    if not may_see or not may(call.settings.look_task, POLICY_CONTROL):
+    if not may_see or not may(_task_of(call), POLICY_CONTROL):
         raise _NothingToSee(_NOT_ALLOWED.format(name=state.name))
 
 
@@ -209,7 +214,7 @@ async def _async_seen(call: OwnCall, state: State, question: str) -> str:
             result = await ai_task.async_generate_data(
                 call.hass,
                 task_name="look",
-                entity_id=call.settings.look_task,
+                entity_id=_task_of(call),
                 instructions=instructions,
                 attachments=[{"media_content_id": picture}],
                 context=call.llm_context.context,
