@@ -30,7 +30,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "tokens of the product": 461_180,
     "modules of the product": 315,
-    "tokens of the tests": 800_060,
+    "tokens of the tests": 800_100,
     "fragments": 1,
     "lines of code of the page": 2_763,
     "functions of the product that are too long": 3,

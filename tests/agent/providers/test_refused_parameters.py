@@ -1089,3 +1089,6 @@ def test_where_a_service_does_not_search_it_is_asked_without_and_keeps_the_tools
         ]
     alone = refused.trial({"model": "m", "tools": [{"type": "web_search"}]})
     assert alone.payload == {"model": "m"}
+    of_home: JsonObject = {"model": "m", "tools": [{"type": "function", "name": "on"}]}
+    bounded: JsonObject = {**of_home, "max_tool_calls": 2}
+    assert refused.trial(bounded).payload == bounded, "a bound of the owner's own"
