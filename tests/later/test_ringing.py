@@ -20,12 +20,14 @@ from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.later.plans import Asker, async_get_plans
-from custom_components.chatterbox.later.ringing import async_get_ringing
+from custom_components.chatterbox.later.ringing import Ringing, async_get_ringing
 from custom_components.chatterbox.later.schedule import async_get_schedule
+from custom_components.chatterbox.people.speakers import Asking, Speaker
+from custom_components.chatterbox.turns.dry_run import DryAsker, DryConversation
 from tests.later.talk import remind
 from tests.support.one_home import in_one_home
 from tests.support.satellites import Satellite, announcing_satellite
-from tests.support.talk import SATELLITE, move_into_the_demo_home, say, speech
+from tests.support.talk import AGENT, SATELLITE, move_into_the_demo_home, say, speech
 
 RINGS = "It's 07:00. Your alarm."
 STOPPED = "The alarm is off."
@@ -259,3 +261,44 @@ async def test_words_to_an_alarm_mean_nothing_else_where_none_rings(
 
     assert len(async_get_plans(hass).stored.plans) == 1
     assert satellite.heard == []
+
+
+async def test_a_trial_stops_no_alarm(
+    hass: HomeAssistant, satellite: Satellite, freezer: FrozenDateTimeFactory
+) -> None:
+    await at(hass, "wake me up at seven")
+    await ring(hass, freezer, satellite)
+    talk = DryConversation.with_agent(
+        hass, AGENT, DryAsker(Speaker(asking=Asking.PERSON), "en")
+    )
+    assert talk
+
+    for words in ("stop", "snooze"):
+        await talk.async_say(words)
+
+    assert async_get_plans(hass).stored.plans == ()
+    assert await at(hass, "stop") == STOPPED
+
+
+async def test_after_a_restart_it_rings_on_or_is_said_once_when_it_is_late(
+    hass: HomeAssistant, satellite: Satellite, freezer: FrozenDateTimeFactory
+) -> None:
+    await at(hass, "wake me up at seven")
+    await ring(hass, freezer, satellite)
+    (news,) = async_get_plans(hass).stored.news
+    after_restart = Ringing(hass)
+
+    task = hass.async_create_background_task(
+        after_restart.async_ring(news), "an alarm after a restart", eager_start=False
+    )
+    await ring(hass, freezer, satellite, 0)
+    await ring(hass, freezer, satellite, 10)
+    after_restart.stop()
+    async_get_ringing(hass).stop()
+    assert await task
+    await hass.async_block_till_done(wait_background_tasks=True)
+    count = len(satellite.heard)
+    freezer.tick(timedelta(minutes=30))
+
+    assert await after_restart.async_ring(news)
+    assert len(satellite.heard) == count + 1

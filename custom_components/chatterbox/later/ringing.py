@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Final, TypedDict
+from typing import Final, TypedDict, override
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.intent import async_device_supports_timers
@@ -27,6 +27,7 @@ from ..agent.text import base_language, read_language_files
 from ..approvals.notifications import CLEAR
 from ..const import DOMAIN, LOGGER
 from ..effects.recognition import RecognizedRequest
+from ..effects.silent_home import is_silent
 from ..settings.tool_names import LATER_TOOL
 from ..speech.text.language import number_words
 from ..speech.text.phrases import PhraseTree, text_tokens
@@ -70,25 +71,24 @@ class Ringing:
 
     def stop(self, text: str | None = None) -> int:
         """Stop the alarms that ring, or those with a text, and return their number."""
-        stopped = [one for one in self._rings if text in {None, one.plan.text}]
+        stopped = self._with(text)
         for one in stopped:
             one.stopped.set()
             one.wake.set()
         return len(stopped)
 
+    def _with(self, text: str | None) -> Sequence[_Ring]:
+        return [one for one in self._rings if text in {None, one.plan.text}]
+
     async def async_ring(self, news: News) -> bool:
         """Ring where an alarm was set, and return whether somebody stopped it, or can stop it there.
 
-        One that is ten minutes late does not ring.
+        One that is ten minutes late is said once.
         """
         plan, asker = news.plan, news.asker
-        is_late = (
-            plan is not None
-            and plan.due is not None
-            and dt_util.utcnow() - plan.due > RINGS_FOR
-        )
-        if plan is None or is_late or asker.satellite_id is None:
-            return False
+        due = plan.due if plan else None
+        if plan is None or (due and dt_util.utcnow() - due > RINGS_FOR):
+            return await async_announce(self._hass, news)
         if await self._async_start_timer(asker.device_id, news):
             return True
         ring, began = _Ring(plan), dt_util.utcnow()
@@ -141,8 +141,23 @@ class Ringing:
         return True
 
 
-async_get_ringing: Final = singleton(HassKey[Ringing](f"{DOMAIN}_ringing"))(Ringing)
-"""Returns the alarms that ring."""
+class _TriedRinging(Ringing):
+    """The alarms that ring at home, none of which is stopped."""
+
+    def __init__(self, ringing: Ringing) -> None:
+        vars(self).update(vars(ringing))
+
+    @override
+    def stop(self, text: str | None = None) -> int:
+        return len(self._with(text))
+
+
+_ringing: Final = singleton(HassKey[Ringing](f"{DOMAIN}_ringing"))(Ringing)
+
+
+def async_get_ringing(hass: HomeAssistant) -> Ringing:
+    """Return the alarms that ring; in a silent home, such as one in which a sentence is tried, none can be stopped."""
+    return _TriedRinging(_ringing(hass)) if is_silent(hass) else _ringing(hass)
 
 
 class _RingingWords(TypedDict):
