@@ -28,9 +28,9 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of it."""
 
 CEILINGS: Final = {
-    "tokens of the product": 461_180,
+    "tokens of the product": 461_320,
     "modules of the product": 315,
-    "tokens of the tests": 800_100,
+    "tokens of the tests": 800_490,
     "fragments": 1,
     "lines of code of the page": 2_763,
     "functions of the product that are too long": 3,

@@ -309,14 +309,14 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
     delivery = _Delivery(call.hass, message, call.language, is_urgent)
     groups = {**await delivery.async_deliver(listeners)}
     if silent:
-        groups[_UNREACHED] = [*groups.get(_UNREACHED, ()), *silent]
+        groups[_SILENT] = silent
     spoken_texts = [
         sentences[key].format(
             targets=_joined(sentences, names), time=delivery.night_ends
         )
         for key, names in groups.items()
     ]
-    is_heard = bool(groups.keys() - {_UNREACHED})
+    is_heard = bool(groups.keys() - {_UNREACHED, _SILENT})
     if not is_heard:
         why = " ".join(spoken_texts) or sentences["broadcast_nobody"]
         return replace(error_answer(why), speech=why)
@@ -337,6 +337,7 @@ _SOON: Final = "broadcast_soon"
 _IN_THE_MORNING: Final = "broadcast_morning"
 _KEPT: Final = "broadcast_kept"
 _UNREACHED: Final = "spoken_unreachable_targets"
+_SILENT: Final = "broadcast_silent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,6 +468,7 @@ BROADCAST: Final = OwnTool(
     needs=_can_be_heard,
     targets=frozenset({"chatterbox.broadcast"}),
     label=LLM_API_ASSIST,
+    is_tried=True,
     effects=_async_effects,
 )
 """The tool, of all agents that can act."""

@@ -299,7 +299,7 @@ class FuturePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """Words about a plan that nobody has heard yet."""
+    """Words that nobody has heard yet, mostly about a plan."""
 
     text: str
     language: str

@@ -1021,6 +1021,10 @@ class _TriedSchedule(Schedule):
     def _fire(self, plan: FuturePlan, change: PlanChange) -> None:
         pass
 
+    @override
+    def _deliver(self, news: News, _now: datetime | None = None) -> None:
+        pass
+
 
 _schedule: Final = singleton(HassKey[Schedule](f"{DOMAIN}_schedule"))(Schedule)
 

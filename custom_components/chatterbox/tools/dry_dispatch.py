@@ -120,13 +120,14 @@ class DryDispatcher:
                 return component in _READING and own_annotations(tool).read_only
 
     def _says_itself(self, name: str, effects: Effects) -> bool:
-        """Return whether a call tells by itself what it would do: a sentence that triggers nothing, or a plan."""
+        """Return whether a call tells by itself what it would do: a plan, or a sentence that triggers nothing."""
         unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
         is_sentence = name == SENTENCE_TOOL and all(
             one.reason is not UnknownReason.SENTENCE for one in unknowns
         )
         return is_sentence or any(
-            one.prepare and one.definition.name == name for one in own_tools(self.hass)
+            (one.prepare or one.is_tried) and one.definition.name == name
+            for one in own_tools(self.hass)
         )
 
     def _missed(

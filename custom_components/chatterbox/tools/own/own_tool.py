@@ -156,6 +156,8 @@ class OwnTool:
     shared: SharedWith | None = None
     most: int = 0
     """How often it runs in one turn; 0 for no limit."""
+    is_tried: bool = False
+    """Whether a trial runs it, as one that prepares its calls: nothing happens in a silent home."""
     calls_action: bool = False
     """Whether it reads by an action of Home Assistant; a trial runs only tools that read without one."""
 
