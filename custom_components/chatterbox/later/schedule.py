@@ -512,7 +512,7 @@ class Schedule:
         )
 
     async def _async_act(self, plan: FuturePlan) -> None:
-        runner = None if _is_late(plan) else await self._async_agent(plan.agent)
+        runner = await self._async_agent(plan.agent)
         if (
             self.plans.get(plan.id) != plan or self._hass.is_stopping
         ):  # it was moved or cancelled; it cannot be marked

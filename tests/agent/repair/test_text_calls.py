@@ -531,6 +531,7 @@ FINAL = "<|end|><|start|>assistant<|channel|>final<|message|>"
     [
         (f"{COMMENT}Let me think.{FINAL}Two.", "Let me think. Two."),
         (f"{COMMENT}One moment{FINAL}Two.", "One moment\nTwo."),
+        (f"{COMMENT}One moment\n{FINAL}Two.", "One moment\nTwo."),
         (
             "assistantcommentaryLet me think.assistantfinalTwo lights.",
             "Let me think. Two lights.",
