@@ -6,7 +6,7 @@ filter and both together hold back at most, and how many characters a second the
 on. Then it prints when a voice has the first piece of an answer, from a model that
 writes 15 tokens a second, by the time of the tokens. Ends with status 1 when more than
 one word is held back, or a first piece comes later than 0.6 s after its sentence is
-whole. Both tables are those of `docs/speech.md`.
+whole. Both tables are those of `bench/pages/speech.md`.
 """
 
 import asyncio

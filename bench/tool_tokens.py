@@ -1,6 +1,6 @@
 """The tokens that each tool takes in a prompt, as they are estimated without the tokenizer of a model.
 
-Run it with `python -m bench.tool_tokens`: it writes the table in docs/speed.md, for the
+Run it with `python -m bench.tool_tokens`: it writes the table in bench/pages/tool-tokens.md, for the
 demo home with a recorder. Tools that a model sees as one are counted as that one.
 """
 
@@ -26,7 +26,7 @@ from demo.configuration import REPOSITORY
 from tests.support.own_home import own_home
 from tests.support.talk import move_into_the_demo_home
 
-PAGE: Final = REPOSITORY / "docs" / "speed.md"
+PAGE: Final = REPOSITORY / "bench/pages/tool-tokens.md"
 _TABLE: Final = re.compile(r"\| tool \| tokens \|\n(?:\|.*\n)+")
 
 

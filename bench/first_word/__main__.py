@@ -166,7 +166,9 @@ def main() -> None:
         "--check", action="store_true", help="end with status 1 if a target is missed"
     )
     parser.add_argument(
-        "--publish", action="store_true", help="write docs/performance.md and README.md"
+        "--publish",
+        action="store_true",
+        help="write bench/pages/performance.md and README.md",
     )
     parser.add_argument("--results", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()

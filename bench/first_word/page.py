@@ -1,4 +1,4 @@
-"""Writes the tables of `script/first_word --publish` into `docs/performance.md` and the README."""
+"""Writes the tables of `script/first_word --publish` into `bench/pages/performance.md` and the README."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ _TITLES: Final[Mapping[Home, str]] = {
     DEMO: "home of `script/demo`",
     STREET: "eight such homes, each with names of its own",
 }
-_PAGE: Final = REPOSITORY / "docs" / "performance.md"
+_PAGE: Final = REPOSITORY / "bench/pages/performance.md"
 _README: Final = REPOSITORY / "README.md"
 
 

@@ -43,7 +43,7 @@ def measure(plan: jobs.Plan, *, complete: bool) -> Results:
 def publish(results: Results, *, anyway: bool) -> Path:
     """Write results, page and plots; return where the page is."""
     public = anyway or (results.machine.was_quiet and not results.machine.quick)
-    home = REPOSITORY / ("docs" if public else "dist/bench")
+    home = REPOSITORY / ("bench/pages" if public else "dist/bench")
     folder = home / "performance"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "results.json").write_text(
@@ -51,7 +51,7 @@ def publish(results: Results, *, anyway: bool) -> Path:
     )
     for name, drawn in page.draw_plots(results).items():
         (folder / f"{name}.svg").write_text(drawn, encoding="utf-8")
-    tokens = block_of((REPOSITORY / "docs" / "performance.md").read_text("utf-8"))
+    tokens = block_of((REPOSITORY / "bench/pages/performance.md").read_text("utf-8"))
     (home / "performance.md").write_text(
         page.write_page(results, folder.name, tokens), encoding="utf-8"
     )
@@ -89,7 +89,7 @@ def _arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--publish",
         action="store_true",
-        help="write docs/performance.md whatever the run was like",
+        help="write bench/pages/performance.md whatever the run was like",
     )
     return parser.parse_args(given)
 

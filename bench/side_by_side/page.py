@@ -1,4 +1,4 @@
-"""Writes `docs/performance.md`: the method, the machine, the targets and all figures.
+"""Writes `bench/pages/performance.md`: the method, the machine, the targets and all figures.
 
 Knows words and tables; must not know how anything was measured.
 """

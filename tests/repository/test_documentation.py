@@ -7,7 +7,13 @@ from pathlib import Path
 import custom_components
 
 _REPOSITORY = Path(custom_components.__file__).parents[1]
-_PAGES = sorted([*_REPOSITORY.glob("*.md"), *_REPOSITORY.glob("docs/**/*.md")])
+_PAGES = sorted(
+    [
+        page
+        for folder in ("", "docs/**/", "bench/pages/")
+        for page in _REPOSITORY.glob(f"{folder}*.md")
+    ]
+)
 _LINK = re.compile(r"""(?:\]\(|(?:src|srcset|href)=")([^)"#\s]+)""")
 _SCRIPT = re.compile(r"\b(?:script|\.ci)/[a-z0-9-]+\b")
 

@@ -1,4 +1,4 @@
-"""The figures of the README are those that were measured."""
+"""The figures of the README and of the summaries on the site are those that were measured."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 import custom_components
 
 _REPOSITORY = Path(custom_components.__file__).parents[1]
-_DOCS = _REPOSITORY / "docs"
+_DOCS, _MEASURED = _REPOSITORY / "docs", _REPOSITORY / "bench" / "pages"
 _README = " ".join((_REPOSITORY / "README.md").read_text("utf-8").split())
 _READ = r"\| {}: tokens[^\n]*\n[^\n]*\n\| first turn after a start \| {} \|"
 _LEFT = r"(\d+) tokens are left"
@@ -34,12 +34,12 @@ _FIRST_WORDS = r"time to first delta above the server's, {} entities, of the bes
     [
         (
             r"\[(\d+) attacks, none gets through\]",
-            "safety.md",
+            "asks.md",
             r"\*\*(\d+) attacks, let through\*\* \|  \| \*\*0\*\*",
         ),
         (
             r"([\d.]+) questions per 100",
-            "safety.md",
+            "asks.md",
             r"touch none, half of them after a page \| [\d.]+ \| ([\d.]+) ",
         ),
         (
@@ -62,6 +62,14 @@ _FIRST_WORDS = r"time to first delta above the server's, {} entities, of the bes
 )
 def test_a_figure_is_the_measured_one(sentence: str, page: str, measured: str) -> None:
     (messages,) = re.findall(sentence, _README)
-    (found,) = re.findall(measured, (_DOCS / page).read_text("utf-8"))
+    (found,) = re.findall(measured, (_MEASURED / page).read_text("utf-8"))
     digits = len(messages.partition(".")[2])
     assert float(messages.replace(",", "")) == round(float(found), digits)
+
+
+@pytest.mark.parametrize("name", ["performance.md", "recorded-runs.md"])
+def test_each_row_of_a_summary_is_one_that_was_measured(name: str) -> None:
+    tables = "".join(page.read_text("utf-8") for page in _MEASURED.glob("*.md"))
+    rows = re.findall(r"^\|.*$", (_DOCS / name).read_text("utf-8"), re.MULTILINE)
+    assert len(rows) > 8
+    assert [row for row in rows if f"{row}\n" not in tables] == []

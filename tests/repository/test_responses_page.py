@@ -1,4 +1,4 @@
-"""Each statement of `docs/responses-api-tests.md` has its test, or a reason there why it has none."""
+"""Each statement of `tests/responses/README.md` has its test, or a reason there why it has none."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 import custom_components
 
 _REPOSITORY = Path(custom_components.__file__).parents[1]
-_PAGE = (_REPOSITORY / "docs" / "responses-api-tests.md").read_text(encoding="utf-8")
+_PAGE = (_REPOSITORY / "tests" / "responses" / "README.md").read_text(encoding="utf-8")
 _HELD = {
     int(number): by
     for number, by in re.findall(r"^\| (\d+) \| .+? \| (.+?) \|$", _PAGE, re.MULTILINE)

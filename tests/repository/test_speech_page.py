@@ -1,4 +1,4 @@
-"""The statements of `docs/speech.md` about speech are true."""
+"""Answers are spoken as `tests/speech/spoken.md` says, and as soon as `bench/pages/speech.md` says."""
 
 import re
 from collections.abc import Iterator
@@ -19,13 +19,16 @@ from custom_components.chatterbox.speech.text import speakable
 from tests.agent.repair.hearing import hear, message
 from tests.agent.repair.written_examples import TURN_ON
 
-PAGE = (Path(__file__).parents[2] / "docs" / "speech.md").read_text(encoding="utf-8")
+SPOKEN, PAGE = (
+    (Path(__file__).parents[2] / page).read_text("utf-8")
+    for page in ("tests/speech/spoken.md", "bench/pages/speech.md")
+)
 CODE = re.compile(r"`([^`]*)`|(three backticks)|200 more (digits)")
 
 
 def rows(section: str) -> Iterator[list[str]]:
     """Yield the cells of each row of the first table under a heading, without its head."""
-    lines = PAGE.partition(f"\n## {section}\n")[2].splitlines()
+    lines = SPOKEN.partition(f"\n## {section}\n")[2].splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("|"))
     for line in lines[start + 2 :]:
         if not line.startswith("|"):

@@ -1,4 +1,4 @@
-"""Tables of the documentation that commands measure and write; the text around them is the page's own."""
+"""Tables of pages that commands measure and write; the text around them is the page's own."""
 
 import argparse
 import re
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+MEASURED = DOCS.parent / "bench" / "pages"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

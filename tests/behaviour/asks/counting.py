@@ -29,13 +29,13 @@ from tests.behaviour.recorded_runs.runs import Batch
 from tests.demo_house.move_in import move_in
 from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.llm_apis import StubTool, register, satellite
-from tests.support.page_tables import DOCS, table
+from tests.support.page_tables import MEASURED, table
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import AGENT, DEMO_HOUSE
 
-PAGE: Final = DOCS / "safety.md"
+PAGE: Final = MEASURED / "asks.md"
 _MORE_DOORS: Final = """
   - { name: Back Door, id: lock.back_door, area: kitchen, state: locked }
   - { name: Cellar Door, id: lock.cellar_door, area: hallway, state: locked }

@@ -13,7 +13,7 @@ from tests.support.page_tables import DOCS, table
 
 from .labelled import NAMES, OTHER_LANGUAGES, labelled_answers, question_in
 
-PAGE = DOCS / "confirmations.md"
+PAGE = DOCS.parent / "tests" / "fixtures" / "confirmation" / "README.md"
 
 
 @dataclass(frozen=True, slots=True)

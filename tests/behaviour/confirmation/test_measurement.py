@@ -11,6 +11,7 @@ from custom_components.chatterbox.approvals.pin.pin_guard import LOCK_SECONDS, M
 from custom_components.chatterbox.const import REDACTED_PIN
 from custom_components.chatterbox.settings.pin_hash import LONGEST_PIN, SHORTEST_PIN
 from custom_components.chatterbox.turns.input import LATELY
+from tests.support.page_tables import DOCS
 
 from .labelled import NAMES, OTHER_LANGUAGES, labelled_answers
 from .measurement import (
@@ -103,9 +104,8 @@ def test_answers_are_counted_by_what_they_are_and_what_they_are_taken_for() -> N
 
 
 def test_the_pages_have_the_table_and_the_limits_as_they_are() -> None:
-    page = PAGE.read_text(encoding="utf-8") + PAGE.with_name("pin.md").read_text(
-        encoding="utf-8"
-    )
+    pages = (PAGE, DOCS / "confirmations.md", DOCS / "pin.md")
+    page = "".join(one.read_text("utf-8") for one in pages)
     lately = f"{LATELY.total_seconds() / 60:g}"
 
     assert measured_table(measure()) in page, "run script/confirmations"

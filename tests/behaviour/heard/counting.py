@@ -31,13 +31,13 @@ from tests.demo_house.move_in import move_in, states_of
 from tests.support.config_entries import offline_entry, prepare, server_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.llm_apis import satellite
-from tests.support.page_tables import DOCS, table
+from tests.support.page_tables import MEASURED, table
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, DEMO_HOUSE, SATELLITE, speech
 
-PAGE: Final = DOCS / "heard.md"
+PAGE: Final = MEASURED / "heard.md"
 _FIXTURE: Final = Path(__file__).parents[2] / "fixtures" / "heard.jsonl"
 LANGUAGES: Final = ("en", "de")
 _HOMES: Final = {"en": DEMO_HOUSE, "de": Path(__file__).with_name("home_de.yaml")}

@@ -14,13 +14,13 @@ from tests.behaviour.recorded_runs.runs import RecordedRun
 from tests.demo_house.move_in import move_in, states_of
 from tests.support.assist_mini import Home, Task, snapshot, tasks_by_id
 from tests.support.config_entries import offline_entry, prepare, server_entry, set_up
-from tests.support.page_tables import DOCS, table
+from tests.support.page_tables import MEASURED, table
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import AGENT
 
-PAGE = DOCS / "local-requests.md"
+PAGE = MEASURED / "local-requests.md"
 _SATELLITE = "assist_satellite.hall"
 _RULES = [{"verdict": "allow"}]
 _SILENT = Script(answers=(ScriptedAnswer(content=""),), after_last="start again")

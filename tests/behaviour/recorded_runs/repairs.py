@@ -33,9 +33,9 @@ from tests.behaviour.recorded_runs.test_hard_cases import (
     talk_and_compare,
 )
 from tests.support.own_home import run_in_own_home
-from tests.support.page_tables import DOCS, table
+from tests.support.page_tables import MEASURED, table
 
-PAGE = DOCS / "small-models.md"
+PAGE = MEASURED / "small-models.md"
 type Key = tuple[type, str, str]
 """Which run it is, or which hard case."""
 

@@ -1,11 +1,11 @@
-"""The tables of `docs/recorded-runs.md`: what came of the runs of each model, in all homes and in each."""
+"""The tables of `bench/pages/recorded-runs.md`: what came of the runs of each model, in all homes and in each."""
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields
 
-from tests.support.page_tables import DOCS, table, with_table
+from tests.support.page_tables import MEASURED, table, with_table
 
-PAGE = DOCS / "recorded-runs.md"
+PAGE = MEASURED / "recorded-runs.md"
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ _RECOMMENDED: Final = re.compile(
     r"|gpt-[5-9](\.\d)?-mini|claude-haiku-[4-9]|gemini-[2-9](\.\d)?-flash(?!-lite)|mistral-(small|medium)|deepseek-chat",
     re.IGNORECASE,
 )
-"""In names of models that are fast enough for speech and call tools well; `docs/recorded-runs.md` has some of them."""
+"""In names of models that are fast and call tools well; `bench/pages/recorded-runs.md` has some."""
 _BILLIONS: Final = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z\d])", re.IGNORECASE)
 """The number of parameters in the name of a model."""
 _LEAST_BILLIONS: Final = 3.0

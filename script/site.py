@@ -1,4 +1,4 @@
-"""Turns relative URLs that leave `docs/` into those of the repository on GitHub: a hook of mkdocs.
+"""A hook of mkdocs: relative URLs that leave `docs/` lead to GitHub, and the search leaves out the decisions.
 
 Source: https://www.mkdocs.org/user-guide/configuration/#hooks
 """
@@ -26,6 +26,7 @@ class Page(Protocol):
     """The part of a page that is needed."""
 
     file: SourceFile
+    meta: dict[str, object]
 
 
 def on_page_markdown(
@@ -37,6 +38,8 @@ def on_page_markdown(
     files: object,  # noqa: ARG001  # by name
 ) -> str:
     """Return the text of a page with URLs that work on the site."""
+    if page.file.src_uri.startswith("decisions/"):
+        page.meta["search"] = {"exclude": True}
     folder = posixpath.join("docs", posixpath.dirname(page.file.src_uri))
 
     def on_github(url: re.Match[str]) -> str:
