@@ -1,7 +1,7 @@
 """Diagnostics of a service or an agent: its settings and its recent turns, without secrets.
 
 Keys and prompts are redacted. Words are included only if the owner of the service has
-chosen that. `docs/diagnostics.md` explains diagnostics line by line.
+chosen that. `docs/diagnosing.md` explains diagnostics.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
-"""The examples in `docs/diagnostics.md` are what a download holds.
+"""The page `docs/diagnosing.md` explains a download, and shows a turn of one.
 
-Its examples are a real download; `pytest tests/repository/test_diagnostics_page.py
+The turn is of a real download; `pytest tests/repository/test_diagnostics_page.py
 --write-pages` takes a new one, which takes some seconds, because its servers are slow.
 """
 
@@ -21,7 +21,7 @@ from custom_components.chatterbox.agent.providers.managed_provider import Breake
 from custom_components.chatterbox.const import DOMAIN
 from tests.support.diagnosed_home import example_blocks, live_in_it, with_blocks
 
-PAGE = Path(custom_components.__file__).parents[1] / "docs" / "diagnostics.md"
+PAGE = Path(custom_components.__file__).parents[1] / "docs" / "diagnosing.md"
 TOOLS_SHOWN = 3
 COUNTS = {
     "tokens",
@@ -52,21 +52,18 @@ async def test_the_page_shows_a_download_as_it_is(
         f"/api/diagnostics/config_entry/{entry.entry_id}/device/{device.id}"
     )
     blocks = blocks_of((await response.json())["data"])
+    turn = blocks[-1]
     if is_writing:
-        write(blocks)
+        write([turn])
 
-    picture = example_blocks(read())
-    assert [masked(block) for block in picture] == [masked(block) for block in blocks]
+    assert [masked(block) for block in example_blocks(read())] == [masked(turn)]
+    names = {str(name) for block in blocks for name in names_in(block)}
+    assert {name for name in names if f"`{name}`" not in explained()} == set()
 
 
 def test_the_page_explains_every_word_that_a_download_may_hold() -> None:
-    page = read() + PAGE.with_name("diagnosing.md").read_text("utf-8")
-    names = {str(name) for block in example_blocks(page) for name in names_in(block)}
-    words = (
-        names | {*StopReason} | {*BreakerState} | {*Phase} - {Phase.CLIENT_INTERRUPT}
-    )
-    explained = re.sub(r"```json.*?```", "", page, flags=re.DOTALL)
-    assert {word for word in words if f"`{word}`" not in explained} == set()
+    words = {*StopReason} | {*BreakerState} | {*Phase} - {Phase.CLIENT_INTERRUPT}
+    assert {word for word in words if f"`{word}`" not in explained()} == set()
 
 
 def blocks_of(data: dict[str, Any]) -> list[dict[str, Any]]:
@@ -129,6 +126,11 @@ def names_in(value: Any) -> set[str]:
 def read() -> str:
     """Return the page."""
     return PAGE.read_text(encoding="utf-8")
+
+
+def explained() -> str:
+    """Return the page without its example."""
+    return re.sub(r"```json.*?```", "", read(), flags=re.DOTALL)
 
 
 def write(blocks: list[dict[str, Any]]) -> None:

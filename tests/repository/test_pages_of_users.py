@@ -68,7 +68,7 @@ _NO_PROBLEM = {
 }
 _RUN_BY = {  # and every `yaml` by test_documented_yaml.py
     ("README.md", "shell"): "here",
-    ("diagnostics.md", "json"): "test_diagnostics_page.py",
+    ("diagnosing.md", "json"): "test_diagnostics_page.py",
     ("languages.md", "shell"): "here",
     ("languages.md", "toml"): "a pattern to copy",
     ("library.md", "python"): "test_library_page.py",

@@ -1,6 +1,6 @@
 """A home with something to diagnose: an agent whose model answers once, and fails the second time.
 
-What `docs/diagnostics.md` shows is a download from it. Knows what has to happen, and
+What `docs/diagnosing.md` shows is a download from it. Knows what has to happen, and
 how a page shows it; must not know what is expected of either.
 """
 

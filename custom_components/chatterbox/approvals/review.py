@@ -315,7 +315,7 @@ class CallReview:
         )
 
     def as_record(self, origin: Mapping[str, JsonValue]) -> JsonObject:
-        """Return its record, as documented in `docs/activity.md`; `origin` identifies its turn."""
+        """Return its record, as documented in `docs/events.md`; `origin` identifies its turn."""
         answer, actions, verdict = self.answer, self.actions, self.verdict
         listed, entity_ids = (
             actions[:_MOST_ACTIONS],

@@ -1,0 +1,64 @@
+"""The reference pages list the actions and events of the product.
+
+`pytest tests/repository/test_reference_pages.py --write-pages` writes the tables of actions.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from homeassistant.util.yaml import load_yaml_dict
+
+import custom_components.chatterbox
+from custom_components.chatterbox import const
+from custom_components.chatterbox.later.schedule import EVENT_PLAN
+from tests.repository.test_translations import texts_of
+from tests.support.page_tables import DOCS, table
+
+_PRODUCT = Path(custom_components.chatterbox.__file__).parent
+_ACTIONS = load_yaml_dict(str(_PRODUCT / "services.yaml"))
+_TEXTS = texts_of("en")
+_PAGE = DOCS / "actions.md"
+_TABLE = re.compile(r"^\| data \|.*\n(?:\|.*\n)+", re.MULTILINE)
+
+
+def _table_of(action: str) -> str:
+    """Return the table of the fields of an action."""
+    return table(
+        ("data", "needed", "means"),
+        [
+            (
+                f"`{name}`",
+                "yes" if field.get("required") else "no",
+                _TEXTS[f"services.{action}.fields.{name}.description"],
+            )
+            for name, field in _ACTIONS[action]["fields"].items()
+        ],
+    )
+
+
+def test_the_actions_and_their_fields_are_those_of_the_product(
+    pytestconfig: pytest.Config,
+) -> None:
+    parts = re.split(r"(?m)^(?=## )", _PAGE.read_text("utf-8"))
+    found: set[str] = set()
+    for index, part in enumerate(parts):
+        actions = re.findall(r"chatterbox\.(\w+)", part.partition("\n")[0])
+        found |= {*actions}
+        for action in actions:
+            if pytestconfig.getoption("--write-pages"):
+                written = _table_of(action)
+                parts[index] = _TABLE.sub(lambda _, new=written: new, part, count=1)
+            else:
+                assert _table_of(action) in part, "run it with --write-pages"
+    if pytestconfig.getoption("--write-pages"):
+        _PAGE.write_text("".join(parts), encoding="utf-8")
+    assert found == {*_ACTIONS}
+
+
+def test_each_event_has_its_part() -> None:
+    page = (DOCS / "events.md").read_text("utf-8")
+    events = {value for name, value in vars(const).items() if name.startswith("EVENT_")}
+    assert {*re.findall(r"^## (chatterbox_\w+)$", page, re.MULTILINE)} == (
+        events | {EVENT_PLAN}
+    )
