@@ -40,6 +40,7 @@ from tests.support.config_entries import (
     set_up,
     state_of,
 )
+from tests.support.home_rules import set_home_rules
 from tests.support.servers.in_process import (
     address_without_server,
     always,
@@ -187,6 +188,12 @@ async def test_entries_of_another_version_are_migrated_or_refused_with_a_word(
     issue = ir.async_get(hass).async_get_issue(DOMAIN, "newer_entries")
     assert issue
     assert issue.translation_placeholders == {"services": entry.title}
+
+    before = entry.as_dict()
+    await set_home_rules(hass, notify=["notify.phone"])
+    changed = await entry.start_reconfigure_flow(hass)
+    assert (changed["type"], changed["reason"]) == ("abort", "newer_entry")
+    assert entry.as_dict() == before
 
 
 def databases_in(folder: str) -> str:

@@ -488,10 +488,10 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
         """Ask what to change. The gear that people see first is that of an agent: a service has no options flow."""
-        if (
-            self._get_reconfigure_entry().data[const.CONF_KIND]
-            == const.ServiceKind.OFFLINE
-        ):
+        entry = self._get_reconfigure_entry()
+        if entry.version > const.ENTRY_VERSION:
+            return self.async_abort(reason="newer_entry")
+        if entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE:
             return await self.async_step_options()
         return self.async_show_menu(
             step_id="reconfigure",

@@ -5,6 +5,7 @@ import json
 import shutil
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -270,6 +271,41 @@ async def test_usage_that_comes_while_the_file_is_damaged_is_added_to_the_one_th
             whole.of("b").input_tokens,
         ) == (115, 3, 1)
         assert path.with_name(f"{path.name}.meanwhile") not in files_beside(path)
+
+
+async def test_what_an_earlier_version_noted_meanwhile_is_added_by_a_later_one(
+    disk: HomeAssistant,
+) -> None:
+    def file(version: int) -> StoredFile[JsonValue]:
+        return StoredFile(
+            disk, "numbers", lambda stored: stored, version=version, grows=True
+        )
+
+    await file(2).async_save([1])
+    earlier = file(1)
+    assert await earlier.async_load() is None
+    assert issues(disk) == {"numbers_unreadable": "stored_by_newer"}
+    await earlier.async_save([2])
+
+    for _ in range(2):  # it is added once
+        assert await file(2).async_load() == [1, 2]
+    assert not issues(disk)
+
+
+async def test_rules_that_an_earlier_version_enters_do_not_replace_those_of_a_later_one(
+    disk: HomeAssistant,
+) -> None:
+    file = file_of(disk, "home_rules")
+    later = b'{"version": 99, "data": {"notify": ["notify.a"]}}'
+    write(file, later)
+    store = HomeRulesStore(disk)
+    await store.async_load()
+
+    for pin in (PIN, None):
+        await store.async_enter(replace(store.stored, pin=pin))
+
+    assert not issues(disk)
+    assert [read(copy) for copy in copies(file)] == [later]
 
 
 async def test_a_pin_that_is_guessed_while_the_file_is_damaged_gets_no_more_tries(

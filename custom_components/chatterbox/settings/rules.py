@@ -648,7 +648,9 @@ class HomeRulesStore:
 
     @property
     def _entries(self) -> list[ConfigEntry]:
-        return self._hass.config_entries.async_entries(const.DOMAIN)
+        entries = self._hass.config_entries.async_entries(const.DOMAIN)
+        # What a later version has stored is left as it is.
+        return [one for one in entries if one.version <= const.ENTRY_VERSION]
 
     def _with_own_rules(self) -> list[tuple[ConfigEntry, ConfigSubentry]]:
         """Return the agents that hold rules of their own, as those of a development version did."""

@@ -76,6 +76,8 @@ class StoredFile[Content]:
         self.path: Final = Path(self._store.path)
         self.changed_at: float | None = None
         """Seconds since the epoch; None before it is read, or without a file."""
+        self._is_newer = False
+        """Whether a later version has written the file."""
         self._wanted: JsonValue = None
         """The content that the file should have; None for no file."""
         self._writing = asyncio.Lock()
@@ -90,8 +92,13 @@ class StoredFile[Content]:
         more: JsonValue = None
         if self._grows:
             with suppress(Exception):  # it is damaged, too
-                found = await self._meanwhile.async_load()
-                more = found if found is not None and self._parse(found) else None
+                # An earlier version may have written it.
+                path = Path(self._meanwhile.path)
+                version = self._meanwhile.version
+                found = await self._hass.async_add_executor_job(
+                    _parts_of, path, version
+                )
+                more = found[0] if found and self._parse(found[0]) else None
         try:
             found = await self._hass.async_add_executor_job(
                 _parts_of, self.path, self._store.version
@@ -101,6 +108,7 @@ class StoredFile[Content]:
             content = None if self._wanted is None else self._parse(self._wanted)
         except Exception as error:
             is_newer = isinstance(error, UnsupportedStorageVersionError)
+            self._is_newer = is_newer and not self._grows
             copy = self.path
             if not is_newer:
                 copy = await self._hass.async_add_executor_job(_copy, self.path)
@@ -113,6 +121,7 @@ class StoredFile[Content]:
                 raise Unreadable from error
             self._store = self._meanwhile
             return None if more is None else self._parse(more)
+        self._is_newer = False
         self.report(None)
         if more is not None and await self.async_save(self._wanted) is None:
             await self._meanwhile.async_remove()
@@ -143,6 +152,11 @@ class StoredFile[Content]:
         """
         async with self._writing:
             before, self._wanted = self._wanted, data
+            if self._is_newer:
+                # Entered anew, as rules are; a later version finds its own again.
+                copy = await self._hass.async_add_executor_job(_copy, self.path)
+                LOGGER.warning("A later version's %s is kept as %s", self.path, copy)
+                self._is_newer = False
             try:
                 await self._store.async_save(data)
                 is_stored = await self._store.async_load() == data
