@@ -16,7 +16,9 @@ from typing import Any, Final
 import pytest
 from pydantic import TypeAdapter
 
+from custom_components.chatterbox import const
 from custom_components.chatterbox.approvals.pin.pin_guard import Tries
+from custom_components.chatterbox.evaluate.grading import Grade, TrialRequest
 from custom_components.chatterbox.history.store import schema
 from custom_components.chatterbox.history.store.records import (
     AuditRecord,
@@ -28,6 +30,7 @@ from custom_components.chatterbox.later import plans
 from custom_components.chatterbox.memory import facts
 from custom_components.chatterbox.runtime import earlier_agents
 from custom_components.chatterbox.settings import rules
+from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.settings.pin_hash import PinHash
 from custom_components.chatterbox.usage.tracker import UsageTotals
 
@@ -66,7 +69,22 @@ def named(*classes: type) -> object:
     ]
 
 
+def constants(*beginnings: str) -> list[str]:
+    """Return the values of the constants of the integration whose names begin so."""
+    return sorted(
+        value for name, value in vars(const).items() if name.startswith(beginnings)
+    )
+
+
 SHAPES: Final[dict[str, tuple[int, Callable[[], object]]]] = {
+    "entries": (
+        const.ENTRY_VERSION,
+        lambda: [
+            constants("CONF_", "SUBENTRY_"),
+            sorted(const.ServiceKind),
+            adapted(TypeAdapter(AgentSettings)),
+        ],
+    ),
     "home_rules": (
         VERSION,
         lambda: [
@@ -79,6 +97,10 @@ SHAPES: Final[dict[str, tuple[int, Callable[[], object]]]] = {
     "usage": (VERSION, lambda: adapted(TypeAdapter(UsageTotals))),
     "pin_tries": (VERSION, lambda: named(Tries)),
     "assistants": (VERSION, lambda: named(earlier_agents.Takeover)),
+    "evaluations": (
+        VERSION,
+        lambda: [sorted(Grade), named(TrialRequest)],
+    ),
     "history": (
         schema.VERSION,
         lambda: [
@@ -106,3 +128,13 @@ def test_a_shape_changes_with_its_version(name: str) -> None:
     assert recorded[name] == {str(version): hash_of(shape())}, (
         f"see the first lines of {Path(__file__).name}"
     )
+
+
+def test_every_stored_file_is_among_them() -> None:
+    product = Path(const.__file__).parent
+    stored = {
+        name
+        for path in product.rglob("*.py")
+        for name in re.findall(r'StoredFile\(\s*hass, "(\w+)"', path.read_text("utf-8"))
+    }
+    assert stored == SHAPES.keys() - {"entries", "history"}
