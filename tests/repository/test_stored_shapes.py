@@ -69,10 +69,10 @@ def named(*classes: type) -> object:
     ]
 
 
-def constants(*beginnings: str) -> list[str]:
+def constants(*prefixes: str) -> list[str]:
     """Return the values of the constants of the integration whose names begin so."""
     return sorted(
-        value for name, value in vars(const).items() if name.startswith(beginnings)
+        value for name, value in vars(const).items() if name.startswith(prefixes)
     )
 
 
