@@ -1,4 +1,4 @@
-"""A hook of mkdocs: relative URLs that leave `docs/` lead to GitHub, and the search leaves out the decisions.
+"""A hook of mkdocs: URLs that leave `docs/` lead to GitHub, and the search prefers the pages of users.
 
 Source: https://www.mkdocs.org/user-guide/configuration/#hooks
 """
@@ -7,6 +7,17 @@ import posixpath
 import re
 from typing import Final, Protocol
 
+_FOR_DEVELOPERS: Final = {
+    "architecture",
+    "extending",
+    "glossary",
+    "languages",
+    "library",
+    "performance",
+    "recorded-runs",
+    "responses-api-reference",
+    "roadmap",
+}
 _URL: Final = re.compile(r"\]\((\.\./[^)\s]*)\)")
 
 
@@ -40,6 +51,8 @@ def on_page_markdown(
     """Return the text of a page with URLs that work on the site."""
     if page.file.src_uri.startswith("decisions/"):
         page.meta["search"] = {"exclude": True}
+    elif page.file.src_uri.removesuffix(".md") in _FOR_DEVELOPERS:
+        page.meta["search"] = {"boost": 0.2}
     folder = posixpath.join("docs", posixpath.dirname(page.file.src_uri))
 
     def on_github(url: re.Match[str]) -> str:
