@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 RELEASES: Final = Path(__file__).parents[2] / "fixtures" / "releases"
+PUBLIC_NAMES: Final = RELEASES.parents[1] / "repository" / "public_names.json"
 ENTITIES: Final = "entities.json"
 """Entity ids by unique id."""
 _OURS: Final = "chatterbox"
@@ -29,6 +30,7 @@ def keep(home: Path, folder: Path) -> None:
         if one["platform"] == _OURS
     }
     _write(folder / ENTITIES, entities)
+    (folder / PUBLIC_NAMES.name).write_bytes(PUBLIC_NAMES.read_bytes())
     _keep_database(home / f"{_OURS}.db", folder)
 
 

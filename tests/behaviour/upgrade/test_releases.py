@@ -24,7 +24,7 @@ from custom_components.chatterbox.settings.rules import async_get_home_rules
 from custom_components.chatterbox.usage.tracker import async_get_usage_tracker
 from tests.behaviour.durability.killed_home import SCRIPT
 from tests.behaviour.upgrade.filled_home import FACT, LAMP, PIN, PLANS, SENTENCE
-from tests.behaviour.upgrade.taken_files import ENTITIES, RELEASES
+from tests.behaviour.upgrade.taken_files import ENTITIES, PUBLIC_NAMES, RELEASES
 from tests.support.own_home import own_home
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
@@ -40,7 +40,7 @@ def unpack(release: Path, home: Path, address: str) -> None:
     for file in release.iterdir():
         if file.suffix == ".gz":
             (home / file.stem).write_bytes(gzip.decompress(file.read_bytes()))
-        elif file.name != ENTITIES:
+        elif file.name not in {ENTITIES, PUBLIC_NAMES.name}:
             text = _ADDRESS.sub(address, file.read_text("utf-8"))
             (storage / file.name).write_text(text, "utf-8")
 
