@@ -23,7 +23,9 @@ _TABLE = re.compile(r"^\| data \|.*\n(?:\|.*\n)+", re.MULTILINE)
 
 
 def _table_of(action: str) -> str:
-    """Return the table of the fields of an action."""
+    """Return the table of the fields of an action, without those of `purge` for `export`."""
+    fields = _ACTIONS[action]["fields"]
+    shared = _ACTIONS["purge"]["fields"] if action == "export" else {}
     return table(
         ("data", "needed", "means"),
         [
@@ -32,7 +34,8 @@ def _table_of(action: str) -> str:
                 "yes" if field.get("required") else "no",
                 _TEXTS[f"services.{action}.fields.{name}.description"],
             )
-            for name, field in _ACTIONS[action]["fields"].items()
+            for name, field in fields.items()
+            if name not in shared
         ],
     )
 
