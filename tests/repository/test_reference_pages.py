@@ -1,8 +1,9 @@
-"""The reference pages list the actions and events of the product.
+"""The reference pages list the actions, events and sensors of the product.
 
 `pytest tests/repository/test_reference_pages.py --write-pages` writes the tables of actions.
 """
 
+import json
 import re
 from pathlib import Path
 
@@ -10,14 +11,14 @@ import pytest
 from homeassistant.util.yaml import load_yaml_dict
 
 import custom_components.chatterbox
-from custom_components.chatterbox import const
-from custom_components.chatterbox.later.schedule import EVENT_PLAN
+from tests.repository.test_public_names import FILE
 from tests.repository.test_translations import texts_of
 from tests.support.page_tables import DOCS, table
 
 _PRODUCT = Path(custom_components.chatterbox.__file__).parent
 _ACTIONS = load_yaml_dict(str(_PRODUCT / "services.yaml"))
 _TEXTS = texts_of("en")
+_NAMES = json.loads(FILE.read_text("utf-8"))
 _PAGE = DOCS / "actions.md"
 _TABLE = re.compile(r"^\| data \|.*\n(?:\|.*\n)+", re.MULTILINE)
 
@@ -59,9 +60,30 @@ def test_the_actions_and_their_fields_are_those_of_the_product(
     assert found == {*_ACTIONS}
 
 
-def test_each_event_has_its_part() -> None:
-    page = (DOCS / "events.md").read_text("utf-8")
-    events = {value for name, value in vars(const).items() if name.startswith("EVENT_")}
-    assert {*re.findall(r"^## (chatterbox_\w+)$", page, re.MULTILINE)} == (
-        events | {EVENT_PLAN}
+def test_each_event_has_its_part_with_all_of_its_data() -> None:
+    parts = dict(
+        re.findall(
+            r"^## (.+)\n((?:(?!## ).*\n)*)",
+            (DOCS / "events.md").read_text("utf-8"),
+            re.MULTILINE,
+        )
     )
+    common = parts["Data of all events"]
+    assert _NAMES["events"] != {}
+    assert {
+        f"{event}: {field}"
+        for event, fields in _NAMES["events"].items()
+        for field in fields
+        if f"`{field.rpartition('.')[2]}`" not in parts[event] + common
+    } == set()
+
+
+def test_each_sensor_of_an_agent_is_on_the_page_about_costs() -> None:
+    page = (DOCS / "costs.md").read_text("utf-8")
+    sensors = {
+        text
+        for key, text in _TEXTS.items()
+        if re.fullmatch(r"entity\.sensor\.\w+\.name", key)
+    }
+    assert len(sensors) > 10
+    assert {name for name in sensors if name not in page} == {"Waiting questions"}
