@@ -417,7 +417,7 @@ async def test_two_entities_are_compared(hass: HomeAssistant) -> None:
     answer = await run(
         hass, {"kind": "tell", "entity": "outside", "state": "> inside for 1 min"}
     )
-    assert answer == "As soon as this is so (outside: > inside): outside."
+    assert answer == "As soon as this is so (outside: > inside, 1 min): outside."
     condition = Condition("sensor.outside", above="sensor.inside", seconds=60)
     assert [plan.condition for plan in plans(hass)] == [condition]
 

@@ -194,7 +194,9 @@ class CallGuard(Hooks):
         needs_approval = seen and (
             seen.is_asked or seen.verdict not in {None, Verdict.ALLOW}
         )
-        return _terms(seen) if seen and needs_approval else ""
+        if seen is None or not needs_approval or seen.for_routine:
+            return ""
+        return _terms(seen)
 
     def begin_review(self, tool: ToolDefinition, arguments: JsonObject) -> ToolCall:
         """Begin the review of a call that hooks see before it is judged, unless it has begun; return the call."""
@@ -397,15 +399,9 @@ class CallGuard(Hooks):
             acting = ToolCall("", tool.name, canonical_json(timed.arguments))
             review = replace(review, acting=acting)
         needed = judgement.verdict
-        if needed is Verdict.ALLOW and self.has_outside_content:
-            for_outside = timed.when or (does_change and self._takes_care(judged))
-            review = replace(review, for_outside_content=bool(for_outside))
-        if review.for_outside_content or (
-            needed is Verdict.ALLOW
-            and not isinstance(effects, Annotated)
-            and effects.is_guessed
-        ):
-            needed = Verdict.ASK
+        if needed is Verdict.ALLOW:
+            review = self._beside_rules(review, judged, does_change=does_change)
+        needed = Verdict.ASK if review.is_asked else needed
         refusal = await self._async_refusal(needed, effects)
         is_asked = (
             refusal is None
@@ -414,6 +410,23 @@ class CallGuard(Hooks):
         )
         review = replace(review, refusal=refusal, is_asked=is_asked)
         return self._as_wished(review) if self.has_outside_content else review
+
+    def _beside_rules(
+        self, review: CallReview, judged: CallEffects, *, does_change: bool
+    ) -> CallReview:
+        """Return the review of a call that rules allow with what needs approval beside them."""
+        effects, when = review.effects, review.when
+        for_outside = self.has_outside_content and (
+            when is not None or (does_change and self._takes_care(judged))
+        )
+        is_guessed = not isinstance(effects, Annotated) and effects.is_guessed
+        comes_again = when is not None and when.comes_again
+        return replace(
+            review,
+            for_outside_content=for_outside,
+            for_routine=comes_again and not is_guessed,
+            is_asked=for_outside or is_guessed or comes_again,
+        )
 
     async def _async_refusal(self, needed: Verdict, effects: Effects) -> Refusal | None:
         """Return why a call that needs a verdict is refused; None if it may run or be asked about."""

@@ -178,6 +178,8 @@ class CallReview:
     """Approval is needed only because the conversation contains outside content."""
     wish_of: str = ""
     """The kind of source outside the home that may want the call; empty if the person asked for it in words."""
+    for_routine: bool = False
+    """Approval is needed only because the call is to run again and again."""
     refusal: Refusal | None = None
     is_asked: bool = False
     """It needs approval, and somebody can be asked."""

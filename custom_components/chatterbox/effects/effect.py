@@ -236,6 +236,8 @@ class When(NamedTuple):
     """The beginning of a question about it, such as the time."""
     triggers: tuple[JsonObject, ...] = ()
     """The triggers of Home Assistant at which it runs; none for a call that only takes such calls back."""
+    comes_again: bool = False
+    """Whether it is to act each time, which a person has to say yes to. Decision 63."""
 
 
 class TimedCall(NamedTuple):

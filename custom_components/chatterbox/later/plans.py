@@ -15,6 +15,8 @@ from typing import Final
 
 from homeassistant.const import (
     ATTR_UNIT_OF_MEASUREMENT,
+    STATE_HOME,
+    STATE_NOT_HOME,
     STATE_UNAVAILABLE,
     STATE_UNKNOWN,
 )
@@ -29,7 +31,7 @@ from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, TypeAdapter
 
 from ..agent.messages import JsonObject, JsonValue, canonical_json
-from ..agent.text import heard_words
+from ..agent.text import heard_words, plain_name
 from ..const import DOMAIN
 from ..people.speakers import Asking, Speaker
 from ..settings.stored_file import StoredFile, Unreadable
@@ -42,10 +44,15 @@ MOST_OF_A_PERSON: Final = 20
 LONGEST_TEXT: Final = 200
 """Characters."""
 MOST_NEWS: Final = 50
+MOST_BEGUN: Final = 10
+"""How often a routine may begin within `RESTLESS` before it is ended."""
+RESTLESS: Final = timedelta(minutes=10)
 TIMER_WORDS: Final = "in 0 hours"
 """Begin the words for the time of a timer, which nobody says."""
 VERSION: Final = 3
 _ID_BYTES: Final = 3
+_HAPPENING: Final = frozenset({"button", "event", "input_button", "scene"})
+"""The domains of entities whose state is when something last happened."""
 _STALE: Final = 0
 """The time of change of a file that could not be replaced, in seconds since the epoch."""
 
@@ -139,11 +146,11 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A state that is waited for."""
+    """A state, or something that happens, that is waited for."""
 
     entity_id: str
     state: str = ""
-    """Empty for a number."""
+    """Empty for a number; of an event, its type, or empty for any."""
     above: float | str | None = None
     """A number, or the id of an entity with the same unit."""
     below: float | str | None = None
@@ -157,6 +164,15 @@ class Condition:
             self.entity_id,
             *(one for one in (self.above, self.below) if isinstance(one, str)),
         ]
+
+    @property
+    def happens(self) -> bool:
+        """Whether it happens at a moment, and never holds."""
+        return self.entity_id.partition(".")[0] in _HAPPENING
+
+    def is_met(self, states: StateMachine) -> bool | None:
+        """Return whether it holds, or has just happened; None if that is not known."""
+        return True if self.happens else self.holds(states)
 
     def renamed(self, old: str, new: str) -> Condition:
         """Return it with another id of an entity."""
@@ -173,14 +189,21 @@ class Condition:
         state = states.get(self.entity_id)
         if state is None or state.state in {STATE_UNAVAILABLE, STATE_UNKNOWN}:
             return None
+        if self.state == STATE_NOT_HOME:  # in any other zone, too
+            return state.state != STATE_HOME
         if self.state:
-            return state.state == self.state
+            return self.state in {state.state, state_key(state.state)}
         value = _number(state, self.entity_id, states)
         above = -inf if self.above is None else _number(state, self.above, states)
         below = inf if self.below is None else _number(state, self.below, states)
         if value is None or above is None or below is None:
             return None
         return above < value < below
+
+
+def state_key(words: str) -> str:
+    """Return a state as it is compared: of a person, it may be the name of a zone."""
+    return plain_name(words).replace(" ", "_")
 
 
 def _number(like: State, value: float | str, states: StateMachine) -> float | None:
@@ -240,12 +263,36 @@ class FuturePlan:
     is_urgent: bool = False
     """Whether it is told at night, too."""
     repeats: bool = False
-    """Whether it tells its condition each time that it begins to hold, at most once an hour."""
+    """Whether it tells its condition, or acts, each time that it begins to hold."""
     told_at: AwareDatetime | None = None
     """When it last did."""
+    begun_at: tuple[AwareDatetime, ...] = ()
+    """When its action last began each time that its condition held, the latest last."""
+    trouble: str = ""
+    """Why it was not done the last time, in the words that were told."""
     is_begun: bool = False
     """It is marked before it acts, so that it never acts twice."""
     id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))
+
+    @property
+    def is_routine(self) -> bool:
+        """Whether it acts again and again, by itself."""
+        return self.kind is PlanKind.ACT and bool(self.every or self.repeats)
+
+    @property
+    def is_restless(self) -> bool:
+        """Whether it has acted too often lately: something may turn in circles."""
+        begun = self.begun_at
+        return len(begun) >= MOST_BEGUN and begun[-1] - begun[0] <= RESTLESS
+
+    @property
+    def begun(self) -> FuturePlan:
+        """It, as it begins to act."""
+        if not self.repeats:
+            return replace(self, is_begun=True)
+        now = dt_util.utcnow()
+        begun_at = (*self.begun_at, now)[-MOST_BEGUN:]
+        return replace(self, is_begun=True, told_at=now, begun_at=begun_at)
 
     @property
     def essence(self) -> FuturePlan:
@@ -266,6 +313,8 @@ class FuturePlan:
             words=self.words if is_timer else "",
             until=None,
             told_at=None,
+            begun_at=(),
+            trouble="",
         )
 
     @property
@@ -283,7 +332,11 @@ class FuturePlan:
         """Return it with another id of an entity."""
         condition = self.condition.renamed(old, new) if self.condition else None
         waits_for = tuple(_renamed(one, old, new) for one in self.waits_for)
-        return replace(self, condition=condition, waits_for=waits_for)
+        call = self.call
+        if call and self.is_routine and new:
+            arguments = _renamed(json_loads_object(call.arguments), old, new)
+            call = replace(call, arguments=canonical_json(arguments))
+        return replace(self, condition=condition, waits_for=waits_for, call=call)
 
     def put_off(self, time: timedelta) -> FuturePlan:
         """Return a new plan to say once more, after a time, what a reminder says."""
@@ -315,6 +368,11 @@ class News:
     id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))
     secret: str = field(default_factory=secrets.token_hex)
     """Begins the actions of its buttons."""
+
+    @property
+    def of_moment(self) -> bool:
+        """Whether its action is only asked about at once: another moment was not meant."""
+        return self.plan is not None and self.plan.repeats
 
 
 @dataclass(frozen=True, slots=True)

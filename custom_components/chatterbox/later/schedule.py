@@ -85,10 +85,12 @@ from .telling import (
     async_notify,
     async_reminder_kind,
     buttons_of,
+    condition_text,
     may_see,
     moment_text,
     plan_text,
     states_text,
+    time_text,
 )
 from .triggers import Watch
 
@@ -183,7 +185,7 @@ class Schedule:
             )
             return
         for news in self.plans.found.news:
-            self._deliver(news)
+            self._deliver(replace(news, missed="") if news.of_moment else news)
         for plan in self.plans.found.plans:
             if plan.is_begun:
                 self._run(self._async_interrupted(plan), f"chatterbox plan {plan.id}")
@@ -371,7 +373,8 @@ class Schedule:
         self, news: News, plan: FuturePlan, context: Context
     ) -> AsyncGenerator[None]:
         """Mark a missed call while it runs, and what it began after it, so that an interruption is told."""
-        begun = replace(plan, is_begun=True, every="", due=dt_util.utcnow())
+        now = dt_util.utcnow()
+        begun = replace(plan, is_begun=True, every="", repeats=False, due=now)
 
         def begin(stored: Stored) -> Stored:
             return replace(stored.without_news({news.id}), plans=(*stored.plans, begun))
@@ -469,17 +472,23 @@ class Schedule:
             await self._async_blind(plan)
             return
         condition = plan.condition
-        holds = condition.holds(self._hass.states) if condition else True
+        holds = condition.is_met(self._hass.states) if condition else True
         if condition and not holds:
             await self._async_does_not_hold(plan, condition, is_known=holds is False)
             return
         self._fire(plan, PlanChange.DUE)
-        if plan.kind is PlanKind.ACT:
+        if plan.kind is not PlanKind.ACT:
+            await self._async_speak(plan)
+        elif plan.repeats and plan.call and plan.call.terms:
+            await self._async_ask_again(plan)
+        else:
             await self._async_act(plan)
-            return
-        text = plan.text
+
+    async def _async_speak(self, plan: FuturePlan) -> None:
+        text, condition = plan.text, plan.condition
         if condition and plan.kind is PlanKind.TELL:
-            text = states_text(self._hass, condition)
+            tell = condition_text if condition.happens else states_text
+            text = tell(self._hass, condition)
         is_late = plan.due is not None and dt_util.utcnow() - plan.due > WORTH
         key = "later_late" if is_late else "later_remind"
         if (
@@ -526,7 +535,7 @@ class Schedule:
                 why,
             )
             return
-        begun = replace(plan, is_begun=True)
+        begun = plan.begun
         try:
             await self.plans.async_change(
                 lambda stored: stored.replacing(plan, begun)
@@ -548,6 +557,16 @@ class Schedule:
         )
         await self._async_conclude(
             begun, PlanChange.NOT_DONE if words else PlanChange.DONE, words
+        )
+
+    async def _async_ask_again(self, plan: FuturePlan) -> None:
+        """Ask about a call that a rule asks about: nobody knew, saying yes to the plan, when it would run."""
+        sentences = await async_get_sentences(self._hass, plan.language)
+        time = time_text(self._hass, sentences, plan, plan.language)
+        why = sentences["spoken_nobody_to_ask"]
+        words = await self._async_say("later_failed", plan, why)
+        await self._async_conclude(
+            plan, PlanChange.NOT_DONE, words, f"{time}.", is_urgent=True
         )
 
     async def _async_not_marked(self, plan: FuturePlan, problem: PlanProblem) -> None:
@@ -603,6 +622,10 @@ class Schedule:
             if change is PlanChange.CANCELLED
             else await self._async_following(plan)
         )
+        if following and plan.is_routine and plan.repeats:
+            following, words, missed = await self._async_routine(
+                following, words, missed
+            )
         about = replace(plan, is_begun=False)
         one = News(
             text=words,
@@ -620,9 +643,9 @@ class Schedule:
                 if following
                 else stored.replacing(plan)
             )
-            return (left.without_news_of(plan.id) if plan.repeats else left).with_news(
-                *news
-            )
+            if plan.repeats and news:
+                left = left.without_news_of(plan.id)
+            return left.with_news(*news)
 
         await self.plans.async_change(conclude, even_unstored=True)
         self._fire(plan, change)
@@ -630,11 +653,26 @@ class Schedule:
             self._deliver(one)
         if following:
             self._watch(following)
+        elif plan.repeats and change is not PlanChange.CANCELLED:
+            self._fire(plan, PlanChange.CANCELLED)
+
+    async def _async_routine(
+        self, following: FuturePlan, words: str, missed: str
+    ) -> tuple[FuturePlan | None, str, str]:
+        """Return a routine as it goes on, and its news: the same trouble is told once. It ends if it is restless."""
+        told = following.trouble
+        following = replace(following, trouble="" if missed else words)
+        if words == told and not missed:
+            words = ""
+        if not following.is_restless:
+            return following, words, missed
+        stopped = await self._async_say("later_restless", following)
+        return None, f"{words} {stopped}".strip(), ""
 
     async def _async_following(self, plan: FuturePlan) -> FuturePlan | None:
         """Return a plan at its next time; None if it is not repeated."""
         if plan.repeats:
-            return replace(plan, told_at=dt_util.utcnow())
+            return replace(plan if plan.is_begun else plan.begun, is_begun=False)
         if not plan.every or plan.due is None:
             return None
         after, pause = max(plan.due, dt_util.utcnow()), pause_after(plan.every)
@@ -692,6 +730,8 @@ class Schedule:
             if await self._async_tell(news, question):
                 return
             news = news if question else replace(news, missed="")
+        if news.of_moment:
+            news = replace(news, missed="")
         await self._async_keep(replace(news, is_kept=True))
 
     async def _async_tell(self, news: News, question: Question | None) -> bool:

@@ -62,11 +62,12 @@ class Button(StrEnum):
 
 
 class ReminderKind(StrEnum):
-    """A kind of a plan that reminds. The values are parts of translation keys."""
+    """A kind of plans that people have a word for. The values are parts of translation keys."""
 
     ALARM = "alarm"
     TIMER = "timer"
     REMINDER = "reminder"
+    ROUTINE = "routine"
 
 
 def buttons_of(news: News) -> Sequence[Button]:
@@ -104,7 +105,9 @@ def repetition_text(plan: FuturePlan, language: str) -> str:
 async def async_reminder_kind(
     hass: HomeAssistant, plan: FuturePlan
 ) -> ReminderKind | None:
-    """Return the kind of a plan that reminds, which its words tell; None for another plan."""
+    """Return the kind of a plan that people have a word for; None for another plan."""
+    if plan.is_routine:
+        return ReminderKind.ROUTINE
     if plan.kind is not PlanKind.REMIND:
         return None
     if plan.words.startswith(TIMER_WORDS):
@@ -118,14 +121,25 @@ async def async_reminder_kind(
 
 
 def condition_text(hass: HomeAssistant, condition: Condition) -> str:
-    """Return a condition, such as "Washing Machine: off"."""
+    """Return a condition, such as "Washing Machine: Off", in the language of the home."""
     signs = ((">", condition.above), ("<", condition.below))
     bounds = [
         f"{sign} {entity_name(hass, bound) if isinstance(bound, str) else f'{bound:g}'}"
         for sign, bound in signs
         if bound is not None
     ]
-    return f"{entity_name(hass, condition.entity_id)}: {condition.state or ' '.join(bounds)}"
+    state = hass.states.get(condition.entity_id)
+    value = condition.state or " ".join(bounds)
+    if state and condition.state and not condition.happens:
+        value = _value_text(hass, state, value)
+    minutes, seconds = divmod(condition.seconds, 60)
+    lasting = "".join(
+        f", {amount} {unit}"
+        for amount, unit in ((minutes, "min"), (seconds, "s"))
+        if amount
+    )
+    name = entity_name(hass, condition.entity_id)
+    return f"{name}: {value}{lasting}" if value else name
 
 
 def waiting_text(hass: HomeAssistant, plan: FuturePlan) -> str:
@@ -175,13 +189,16 @@ def states_text(hass: HomeAssistant, condition: Condition) -> str:
     return ", ".join(_state_text(hass, state) for state in states)
 
 
-def _state_text(hass: HomeAssistant, state: State) -> str:
+def _value_text(hass: HomeAssistant, state: State, value: str) -> str:
+    """Return a state that an entity may have in words, such as "Open" for "on"."""
     entry = er.async_get(hass).async_get(state.entity_id)
     platform, key = (entry.platform, entry.translation_key) if entry else (None, None)
     device_class = state.attributes.get(ATTR_DEVICE_CLASS)
-    value = async_translate_state(
-        hass, state.state, state.domain, platform, key, device_class
-    )
+    return async_translate_state(hass, value, state.domain, platform, key, device_class)
+
+
+def _state_text(hass: HomeAssistant, state: State) -> str:
+    value = _value_text(hass, state, state.state)
     unit = state.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
     return (
         f"{entity_name(hass, state.entity_id)}: {f'{value} {unit}' if unit else value}"

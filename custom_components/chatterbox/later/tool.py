@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
-from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_ID
+from homeassistant.components.event import ATTR_EVENT_TYPES
+from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_ID, STATE_NOT_HOME
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import json_loads_object
 
@@ -47,6 +48,7 @@ from .plans import (
     PlannedCall,
     PlanProblem,
     plans_of,
+    state_key,
 )
 from .ringing import async_get_ringing
 from .schedule import (
@@ -76,6 +78,7 @@ _CANCEL: Final = "cancel"
 _STOP: Final = "stop"
 """Of an alarm that rings."""
 _TELL_ALWAYS: Final = "tell_always"
+_ACT_ALWAYS: Final = "act_always"
 _ALL: Final = "all"
 _ME: Final = "me"
 _LONGEST_CALL: Final = 4_000
@@ -91,8 +94,11 @@ _STATES: Final = {
     "finished": "off",
 }
 """States of binary sensors and switches by the words for them."""
-_PLANS: Final = {**{str(kind): kind for kind in PlanKind}, _TELL_ALWAYS: PlanKind.TELL}
+_ALWAYS: Final = {_TELL_ALWAYS: PlanKind.TELL, _ACT_ALWAYS: PlanKind.ACT}
+_PLANS: Final = {**{str(kind): kind for kind in PlanKind}, **_ALWAYS}
 _KINDS: Final = (*_PLANS, _LIST, _MOVE, _CANCEL, _STOP)
+_PLACES: Final = dict.fromkeys(("away", "left", "gone", "leaves"), STATE_NOT_HOME)
+"""States of persons by the words for them."""
 _BOUND: Final = re.compile(r"([<>])\s*(.+)")
 _NUMBER: Final = re.compile(r"(-?\d+(?:[.,]\d+)?)\b.*")
 _LASTING: Final = re.compile(r"(.*?)(?:\s+for\s+(\d+)\s*(s|m|h)\w*)?", re.IGNORECASE)
@@ -106,15 +112,15 @@ _MODEL: Final = parameters(
     {
         _KIND: (
             "string",
-            "act calls tool; tell says when entity is in state; stop: an alarm",
+            "act calls tool, tell speaks, when(ever) entity is in state; stop: an alarm",
             *_KINDS,
         ),
-        _WHEN: ("string", "As said: 'every Thursday at 8'"),
+        _WHEN: ("string", "As said: 'every day at 8'"),
         _TOOL: ("string", ""),
         _ARGUMENTS: ("object", ""),
-        _TEXT: ("string", "Reminder, words of a plan, or all"),
-        _ENTITY: ("string", "To wait for or check; or me"),
-        _STATE: ("string", "'on', '> 20 for 5 min', '> other entity'"),
+        _TEXT: ("string", "Reminder, plan, or all"),
+        _ENTITY: ("string", "To wait for or check, or me"),
+        _STATE: ("string", "'on', '> 20 for 5 min', '> entity'"),
         _URGENT: ("boolean", ""),
     },
     _KIND,
@@ -175,7 +181,8 @@ async def _async_prepare_move(call: OwnCall) -> Prepared | Deny:
     plan = _to_move(call)
     given = {**_without_call(call.arguments), _TEXT: plan.id}
     given = _timed(call, given, plan)
-    moved = _new_plan(call, PlanKind.ACT, given, "")
+    moved = _new_plan(call, plan.kind, given, "")
+    comes_again = not plan.is_routine and _comes_again(call, moved)
     sentences = await call.async_sentences()
     if plan.call and await _async_can_ask(call, plan):
         time = time_text(call.hass, sentences, moved, call.language)
@@ -184,10 +191,10 @@ async def _async_prepare_move(call: OwnCall) -> Prepared | Deny:
             _ARGUMENTS: json_loads_object(plan.call.arguments),
         }
         return await _async_fitted(
-            call, given | planned, When(f"{time}.", moved.triggers)
+            *(call, given | planned), When(f"{time}.", moved.triggers, comes_again)
         )
     words = plan_text(call.hass, sentences, plan, call.language)
-    return _timed_itself(given, When(words, moved.triggers))
+    return _timed_itself(given, When(words, moved.triggers, comes_again))
 
 
 def _without_call(arguments: JsonObject) -> JsonObject:
@@ -271,16 +278,31 @@ async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared | Deny:
     elif not given.get(_ENTITY):
         raise _Unplannable("Say when: a time, or an entity and its state.")
     plan = _new_plan(call, kind, given, text)
+    comes_again = _comes_again(call, plan)
     waits = plan.due is None and not plan.repeats
     if waits and plan.condition and plan.condition.holds(call.hass.states):
         raise _Unplannable("Not planned: it is so already. Say so.")
     sentences = await call.async_sentences()
     time = time_text(call.hass, sentences, plan, call.language)
     if is_act:
-        return await _async_fitted(call, given, When(f"{time}.", plan.triggers))
+        when = When(f"{time}.", plan.triggers, comes_again)
+        return await _async_fitted(call, given, when)
     if kind is PlanKind.REMIND:
         time = f"{time}: {quoted(text)}"
     return _timed_itself(given, When(f"{time}.", plan.triggers))
+
+
+def _comes_again(call: OwnCall, plan: FuturePlan) -> bool:
+    """Return whether a plan acts again and again, which only a person may ask for. Raises `_Unplannable`."""
+    if call.arguments.get(_KIND) == _ACT_ALWAYS and not plan.is_routine:
+        raise _Unplannable("Give when as it was said, such as 'every day at 8'.")
+    if plan.due and plan.condition and plan.condition.happens:
+        raise _Unplannable("Not planned: that only happens, and cannot be checked.")
+    if plan.is_routine and call.speaker.asking is not Asking.PERSON:
+        raise _Unplannable(
+            "Not planned: only a person can have that done again and again. Say so."
+        )
+    return plan.is_routine
 
 
 def _text(call: OwnCall, kind: PlanKind) -> str:
@@ -366,14 +388,25 @@ def _state(call: OwnCall, entity_id: str) -> str:
     if bound := _BOUND.fullmatch(state):
         number = _NUMBER.fullmatch(bound[2])
         return f"{bound[1]} {number[1].replace(',', '.') if number else _like(call, entity_id, bound[2])}{lasting}"
-    if not (state := plain_name(state).replace(" ", "_")):
+    state = state_key(state)
+    if Condition(entity_id).happens:
+        return _event_type(call, entity_id, state)
+    if not state:
         raise _Unplannable("Give the state, or a bound such as '> 20'.")
     is_binary = entity_id.partition(".")[0] in {
         "binary_sensor",
         "input_boolean",
         "switch",
     }
-    return f"{_STATES.get(state, state) if is_binary else state}{lasting}"
+    state = _STATES.get(state, state) if is_binary else _PLACES.get(state, state)
+    return f"{state}{lasting}"
+
+
+def _event_type(call: OwnCall, entity_id: str, words: str) -> str:
+    """Return the type of an event that words name; empty for any."""
+    known = call.hass.states.get(entity_id)
+    types = known.attributes.get(ATTR_EVENT_TYPES) if known else None
+    return words if isinstance(types, list) and words in types else ""
 
 
 def _like(call: OwnCall, entity_id: str, name: str) -> str:
@@ -410,7 +443,10 @@ def _new_plan(
     due: datetime | None = dt_util.parse_datetime(_word(given, _DUE))
     condition = _condition(given)
     state = call.hass.states.get(condition.entity_id) if condition else None
-    repeats = due is None and given.get(_KIND) == _TELL_ALWAYS
+    repeats = due is None and given.get(_KIND) in _ALWAYS
+    # An action is for what happens from now on, and its routine has no end.
+    acts = repeats and kind is PlanKind.ACT
+    is_so = condition and condition.holds(call.hass.states)
     is_danger = (
         state is not None and state.attributes.get(ATTR_DEVICE_CLASS) in _DANGERS
     )
@@ -424,12 +460,10 @@ def _new_plan(
         words=_word(given, _WHEN),
         every=as_repetition(_word(given, _EVERY)),
         condition=condition,
-        until=None if due else dt_util.utcnow() + FURTHEST,
+        until=None if due or acts else dt_util.utcnow() + FURTHEST,
         is_urgent=given.get(_URGENT) is True or is_danger,
         repeats=repeats,
-        told_at=dt_util.utcnow() - SELDOM
-        if repeats and condition and condition.holds(call.hass.states)
-        else None,
+        told_at=dt_util.utcnow() - SELDOM if acts or (repeats and is_so) else None,
     )
 
 

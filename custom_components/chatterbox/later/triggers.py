@@ -3,7 +3,8 @@
 A trigger says when to look at a plan. One with a time begins when that has come: Home
 Assistant's triggers know no date. One with a condition begins once it has held for its
 time, also if it held before anybody looked. One that comes again begins once its
-condition has ended meanwhile, at most once an hour. Decision 60.
+condition has ended meanwhile, at most once an hour; one that acts, at most once a
+minute, and never for what was so before it was made. Decision 60.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,9 @@ from typing import Final
 
 import homeassistant.helpers.config_validation as cv
 import voluptuous as vol
-from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, callback
+from homeassistant.components.event import ATTR_EVENT_TYPE
+from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
+from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, State, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.trigger import (
@@ -25,10 +28,13 @@ from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonObject
 from ..const import DOMAIN, LOGGER
-from .plans import FuturePlan
+from .plans import FuturePlan, PlanKind
 
 SELDOM: Final = timedelta(hours=1)
 """Least time between two messages of a plan that comes again."""
+_OFTEN: Final = timedelta(minutes=1)
+"""Least time between two actions of one."""
+_NOT_THERE: Final = frozenset({STATE_UNAVAILABLE, STATE_UNKNOWN})
 
 
 async def async_validated(
@@ -81,14 +87,29 @@ class Watch:
 
     @callback
     def _async_fired(
-        self, _variables: TemplateVarsType, _context: Context | None = None
+        self, variables: TemplateVarsType, _context: Context | None = None
     ) -> None:
         if self._is_over:
             return
-        if self.plan.due or self.plan.condition:
+        condition = self.plan.condition
+        if condition and condition.happens:
+            trigger = variables["trigger"] if variables else {}
+            old, new = trigger.get("from_state"), trigger.get("to_state")
+            if self._rest <= timedelta() and _has_happened(old, new, condition.state):
+                self.begin()
+        elif self.plan.due or condition:
             self._look()
         else:
             self.begin()
+
+    @property
+    def _rest(self) -> timedelta:
+        """The time until it may begin again."""
+        plan = self.plan
+        if plan.told_at is None:
+            return timedelta()
+        pause = _OFTEN if plan.kind is PlanKind.ACT else SELDOM
+        return plan.told_at + pause - dt_util.utcnow()
 
     def _look(self) -> None:
         """Begin, or wait for as long as the condition has to hold, if its time has come."""
@@ -97,17 +118,16 @@ class Watch:
             if plan.due.replace(microsecond=0) <= now:
                 self.begin()
             return
-        if plan.condition is None:
+        if plan.condition is None or plan.condition.happens:
             return
         holds = plan.condition.holds(self.hass.states)
         if not holds:
             self._end_timer()
             self._has_ended = self._has_ended or holds is False
         elif self._stop_timer is None and (self._has_ended or not plan.told_at):
-            rest = plan.told_at + SELDOM - now if plan.told_at else timedelta()
             lasting = timedelta(seconds=plan.condition.seconds)
             self._stop_timer = async_call_later(
-                self.hass, max(lasting, rest), self._async_has_held
+                self.hass, max(lasting, self._rest), self._async_has_held
             )
 
     @callback
@@ -119,3 +139,11 @@ class Watch:
         if self._stop_timer:
             self._stop_timer()
             self._stop_timer = None
+
+
+def _has_happened(old: State | None, new: State | None, kind: str) -> bool:
+    """Return whether a change of the state of an entity is that something has happened, and not that it came back."""
+    if old is None or new is None or old.state in {STATE_UNAVAILABLE, new.state}:
+        return False
+    is_kind = not kind or new.attributes.get(ATTR_EVENT_TYPE) == kind
+    return is_kind and new.state not in _NOT_THERE
