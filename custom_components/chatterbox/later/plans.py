@@ -49,7 +49,7 @@ MOST_BEGUN: Final = 10
 RESTLESS: Final = timedelta(minutes=10)
 TIMER_WORDS: Final = "in 0 hours"
 """Begin the words for the time of a timer, which nobody says."""
-VERSION: Final = 3
+VERSION: Final = 4
 _ID_BYTES: Final = 3
 _HAPPENING: Final = frozenset({"button", "event", "input_button", "scene"})
 """The domains of entities whose state is when something last happened."""
@@ -276,7 +276,7 @@ class FuturePlan:
 
     @property
     def is_routine(self) -> bool:
-        """Whether it acts again and again, by itself."""
+        """Whether it acts again and again, by itself. Decision 63."""
         return self.kind is PlanKind.ACT and bool(self.every or self.repeats)
 
     @property

@@ -4,7 +4,7 @@ A trigger says when to look at a plan. One with a time begins when that has come
 Assistant's triggers know no date. One with a condition begins once it has held for its
 time, also if it held before anybody looked. One that comes again begins once its
 condition has ended meanwhile, at most once an hour; one that acts, at most once a
-minute, and never for what was so before it was made. Decision 60.
+minute, and never for what was so before it was made. Decisions 60 and 63.
 """
 
 from collections.abc import Sequence
