@@ -660,9 +660,9 @@ class Schedule:
         self, following: FuturePlan, words: str, missed: str
     ) -> tuple[FuturePlan | None, str, str]:
         """Return a routine as it goes on, and its news: the same trouble is told once. It ends if it is restless."""
-        told = following.trouble
+        known = following.trouble
         following = replace(following, trouble="" if missed else words)
-        if words == told and not missed:
+        if words == known and not missed:
             words = ""
         if not following.is_restless:
             return following, words, missed
