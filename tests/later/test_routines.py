@@ -262,7 +262,7 @@ async def test_it_follows_renamed_entities_and_ends_once_one_is_gone(
     entry = registry.async_get_or_create(
         *("binary_sensor", "test", "hall_door"), suggested_object_id="hall_door"
     )
-    call = {**LIGHT_ON, "arguments": {"name": LIGHT, "domain": "light"}}
+    call: JsonObject = {**LIGHT_ON, "arguments": {"name": LIGHT, "domain": "light"}}
     assert entry.entity_id == SENSOR
     await make(hass, serve, call)
     registry.async_update_entity(SENSOR, new_entity_id="binary_sensor.main_door")
