@@ -46,6 +46,7 @@ from ..home.entities import Home, async_get_home
 from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
 from ..nlu.facts import FactRequest, fact_request
+from ..nlu.happenings import Happening, happening_lexicon, happenings
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.messages import SpokenMessage, spoken_message
 from ..nlu.past import PastQuestion, past_lexicon, past_question
@@ -341,6 +342,17 @@ async def async_past_question(
     )
 
 
+async def async_happenings(
+    hass: HomeAssistant, sentence: str, language: str
+) -> Sequence[Happening]:
+    """Return what a sentence may want to be done when something happens; none for any other sentence."""
+    words = happening_lexicon(code := await _async_loaded(hass, language))
+    if words is None:
+        return ()
+    names = await _async_vocabulary(hass, f"{code}, happenings", words)
+    return [*happenings(sentence, code, words, names)]
+
+
 async def async_spoken_message(
     hass: HomeAssistant, sentence: str, language: str
 ) -> SpokenMessage | None:
@@ -518,6 +530,7 @@ def _load(language: str) -> None:
     zones()
     lexicon(language)
     past_lexicon(language)
+    happening_lexicon(language)
     prepare(language)
     _loaded_languages.add(language)
 

@@ -9,8 +9,8 @@
 #    move them
 # 3. timers of Home Assistant, which become reminders, or else words about plans: a new
 #    reminder or alarm, a list, another time for what was just planned
-# 4. commands of Home Assistant, once their time is left out; those that it understands
-#    as delayed are among them
+# 4. commands of Home Assistant, once their time is left out, or what has to happen before; those that it
+#    understands as delayed are among them
 # 5. any other words, if we have asked what a reminder is about
 #
 # Each ends in the arguments of a call of the tool, which `_with_call` turns into the call
@@ -40,7 +40,7 @@ from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
 from ..effects.effect import Touches
 from ..effects.intents import delay_of, delayed_command
-from ..effects.reading import ReadSentence
+from ..effects.reading import ReadSentence, async_happenings
 from ..effects.recognition import RecognizedRequest, async_recognize, readable_sentence
 from ..home.entities import async_get_home
 from ..home.request import QUESTION_ENDS
@@ -140,6 +140,7 @@ async def async_recognize_plan(
             sentence.answered()
             or await sentence.async_of_kind(found)
             or sentence.moved_by_kind()
+            or await sentence.async_routine()
             or await sentence.async_planned(agent, found)
             or sentence.with_text()
         )
@@ -677,10 +678,7 @@ class _Sentence:
         if not delayed and not is_begun and (self.reading.calls or is_asked):
             times = ()  # "一点" is "a bit", too, but not as first words
         for time in [one for one in (*times, *delayed) if one.rest]:
-            command = replace(self.user_input, text=time.rest)
-            if _is_local(self.history):
-                text = await async_with_names(self.hass, command)
-                command = replace(command, text=text)
+            command = await self._async_with_names(time.rest)
             later = await async_recognize(self.hass, command)
             if later is None and time.is_alone:
                 is_delayed = time in delayed
@@ -699,6 +697,35 @@ class _Sentence:
             is_open = not is_resolved(time.words, self.language)
             return self._with_call(replace(later, is_last_resort=is_open), given)
         return None
+
+    async def async_routine(self) -> RecognizedRequest | None:
+        """Return the command that is to run when something happens: each time, unless words say once."""
+        if self.times:
+            return None
+        text = self.user_input.text
+        for one in await async_happenings(self.hass, text, self.language):
+            command = await self._async_with_names(one.command)
+            later = await async_recognize(self.hass, command)
+            later = later or await _async_guessed(self.hass, command, is_delayed=False)
+            is_timer = later and later.intent == intent.INTENT_START_TIMER
+            if later is None or later.is_question or is_timer:
+                continue
+            given: _Given = {
+                "kind": "act" if one.is_once else "act_always",
+                "tool": PROCESS_SENTENCE.name,
+                "arguments": {SENTENCE: command.text},
+                "entity": one.entity_id,
+                "state": one.state,
+            }
+            return replace(later, call=self._call(given))
+        return None
+
+    async def _async_with_names(self, text: str) -> ConversationInput:
+        """Return a command, in which "it" is a name if Home Assistant knows what it is."""
+        command = replace(self.user_input, text=text)
+        if not _is_local(self.history):
+            return command
+        return replace(command, text=await async_with_names(self.hass, command))
 
     # 5. The text of a reminder.
 

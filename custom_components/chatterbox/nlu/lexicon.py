@@ -312,6 +312,11 @@ _MANY: Final = frozenset(
 _LANGUAGES: Final = read_language_files("requests", dict[str, dict[str, str] | str])
 
 
+def phrase_table(code: str) -> PhraseTable | None:
+    """Return the phrases of a language as they are written, if there are any."""
+    return _LANGUAGES.get(code)
+
+
 @cache
 def lexicon(language: str) -> Lexicon | None:
     """Return the words of a language, if there are any."""

@@ -195,7 +195,7 @@ class _StateWords:
         if aspect := self.aspect:
             yield lambda one: _measures(one, aspect)
         for kind in self._kinds:
-            yield partial(_is_of_kind, kind)
+            yield partial(is_of_kind, kind)
 
     def form(self, ids: frozenset[str]) -> str:
         """Return the key of Home Assistant's answer about entities; empty if nothing is asked about them."""
@@ -248,7 +248,7 @@ def _measuring(ids: frozenset[str], names: HomeVocabulary) -> frozenset[str]:
     return sensors if names.domains(ids) == {"sensor", "climate"} else ids
 
 
-def _is_of_kind(kind: EntityKind | None, entity: KnownEntity) -> bool:
+def is_of_kind(kind: EntityKind | None, entity: KnownEntity) -> bool:
     """Return whether an entity is of a kind, or senses whether one is open."""
     if kind is None:
         return False

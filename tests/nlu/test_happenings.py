@@ -1,0 +1,59 @@
+"""What happens is understood if every word is explained and one entity is meant; the command is left as it was said."""
+
+import tomllib
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from custom_components.chatterbox.nlu.happenings import happening_lexicon, happenings
+from custom_components.chatterbox.nlu.vocabulary import (
+    HomeVocabulary,
+    KnownEntity,
+    NamedPlace,
+)
+
+TABLE: Final[dict[str, dict[str, dict[str, str]]]] = tomllib.loads(
+    Path(__file__).with_name("happenings.toml").read_text(encoding="utf-8")
+)
+ROOM: Final = "bath"
+
+
+def vocabulary(language: str) -> HomeVocabulary:
+    words = happening_lexicon(language)
+    assert words
+    names = TABLE[language]["names"]
+    entities = [
+        KnownEntity(
+            "binary_sensor.front_door", "binary_sensor", (names["door"],), "door"
+        ),
+        KnownEntity("lock.front_door", "lock", (names["door"],)),
+        KnownEntity("light.porch", "light", (names["light"],)),
+        KnownEntity(
+            "sensor.humidity", "sensor", (names["humidity"],), "humidity", ROOM
+        ),
+        KnownEntity("sensor.bath", "sensor", ("Xyz",), "temperature", ROOM),
+        KnownEntity("sensor.attic", "sensor", ("Zyx",), "temperature", "attic"),
+        KnownEntity("switch.washer", "switch", (names["washer"],)),
+        KnownEntity("person.anna", "person", ("Anna",)),
+        KnownEntity("event.bell", "event", (names["bell"],), "doorbell"),
+        KnownEntity("binary_sensor.motion", "binary_sensor", ("Pir",), "motion", ROOM),
+    ]
+    places = NamedPlace((names["room"],), frozenset({ROOM}))
+    return HomeVocabulary(tuple(entities), (places,), words)
+
+
+@pytest.mark.parametrize("language", TABLE)
+def test_they_mean_one_entity_and_its_state(language: str) -> None:
+    words, names = happening_lexicon(language), vocabulary(language)
+    assert words
+    wrong = {}
+    for sentence, meant in TABLE[language]["sentences"].items():
+        found = [
+            f"{'once ' if one.is_once else ''}{one.entity_id} {one.state}".strip()
+            + f": {one.command}"
+            for one in happenings(sentence, language, words, names)
+        ]
+        if meant not in (found or ["none"]):
+            wrong[sentence] = found
+    assert wrong == {}
