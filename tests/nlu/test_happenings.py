@@ -1,4 +1,4 @@
-"""What happens is understood if every word is explained and one entity is meant; the command is left as it was said."""
+"""Clauses are understood if every word is explained and they mean one entity; commands are left as they were said."""
 
 import tomllib
 from pathlib import Path
