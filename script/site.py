@@ -11,7 +11,6 @@ _FOR_DEVELOPERS: Final = {
     "architecture",
     "extending",
     "glossary",
-    "languages",
     "library",
     "performance",
     "recorded-runs",

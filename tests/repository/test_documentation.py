@@ -10,7 +10,7 @@ _REPOSITORY = Path(custom_components.__file__).parents[1]
 _PAGES = sorted(
     [
         page
-        for folder in ("", "docs/**/", "bench/pages/")
+        for folder in ("", "docs/**/", "bench/pages/", "tests/nlu/")
         for page in _REPOSITORY.glob(f"{folder}*.md")
     ]
 )

@@ -23,7 +23,10 @@ from tests.support.page_tables import DOCS
 
 _TEXTS = texts_of("en")
 _REPOSITORY = DOCS.parent
-_PAGES = sorted([*DOCS.glob("**/*.md"), *_REPOSITORY.glob("*.md")])
+_WORDS = "tests/nlu/README.md"
+_PAGES = sorted(
+    [*DOCS.glob("**/*.md"), *_REPOSITORY.glob("*.md"), _REPOSITORY / _WORDS]
+)
 _SETTINGS, _TROUBLE = (
     (DOCS / name).read_text("utf-8") for name in ("settings.md", "troubleshooting.md")
 )
@@ -69,8 +72,8 @@ _NO_PROBLEM = {
 _RUN_BY = {  # and every `yaml` by test_documented_yaml.py
     ("README.md", "shell"): "here",
     ("diagnosing.md", "json"): "test_diagnostics_page.py",
-    ("languages.md", "shell"): "here",
-    ("languages.md", "toml"): "a pattern to copy",
+    (_WORDS, "shell"): "here",
+    (_WORDS, "toml"): "a pattern to copy",
     ("library.md", "python"): "test_library_page.py",
     ("responses-api.md", "python"): "test_api_clients.py",
     ("responses-api.md", "shell"): "test_api_clients.py",
@@ -158,9 +161,7 @@ def test_every_block_of_code_is_run_by_a_test() -> None:
 
 
 def test_the_commands_that_pages_name_take_what_is_written() -> None:
-    pages = [
-        (_REPOSITORY / name).read_text() for name in ("README.md", "docs/languages.md")
-    ]
+    pages = [(_REPOSITORY / name).read_text() for name in ("README.md", _WORDS)]
     blocks = "".join(re.findall(r"```shell\n(.*?)```", "".join(pages), re.DOTALL))
     inline = re.findall(
         r"`((?:script/|[\w./]*python )[^`]+)`",
