@@ -25,6 +25,7 @@ class _Step(BaseModel):
 
 
 class _Job(BaseModel):
+    needs: tuple[str, ...] | str = ()
     permissions: dict[str, str] = {}
     steps: tuple[_Step, ...]
 
@@ -87,6 +88,36 @@ def test_a_checkout_leaves_no_token_behind_and_no_expression_is_shell() -> None:
     assert [step.run for step in _STEPS if "${{" in step.run] == []
 
 
+def test_nothing_is_published_before_both_home_assistants_are_tested() -> None:
+    jobs = _WORKFLOWS["release"].jobs
+    needed = jobs["archive"].needs
+    runs = [step.run for name in needed for step in jobs[name].steps if step.run]
+    assert {"script/test --thorough", "script/test oldest"} <= {*runs}
+
+
+def test_holes_are_reported_in_private_and_bugs_with_diagnostics() -> None:
+    private = "https://github.com/chatterbox-voice/chatterbox/security/advisories/new"
+    folder = _REPOSITORY / ".github"
+    forms = {
+        path.stem: yaml.safe_load(path.read_text("utf-8"))
+        for path in (folder / "ISSUE_TEMPLATE").glob("*.yml")
+    }
+    fields = {part.get("id"): part for part in forms["bug"]["body"]}
+
+    assert private in (folder / "SECURITY.md").read_text("utf-8")
+    assert private in [one["url"] for one in forms["config"]["contact_links"]]
+    assert not forms["config"]["blank_issues_enabled"]
+    assert fields["diagnostics"]["validations"] == {"required": True}
+    assert {"bug", "feature", "config"} == forms.keys()
+    for name in ("bug", "feature"):
+        assert forms[name].keys() == {"name", "description", "labels", "body"}
+        for part in forms[name]["body"]:
+            kinds = {"markdown", "textarea", "input", "dropdown"}
+            assert part["type"] in kinds
+            key = "value" if part["type"] == "markdown" else "label"
+            assert part["attributes"][key]
+
+
 @pytest.mark.parametrize(
     ("tag", "is_accepted"),
     [
@@ -99,7 +130,7 @@ def test_a_checkout_leaves_no_token_behind_and_no_expression_is_shell() -> None:
 def test_a_release_is_refused_whose_tag_is_not_the_version(
     tag: str, *, is_accepted: bool
 ) -> None:
-    compare, publish = (
+    compare, pack, publish = (
         step.run for step in _WORKFLOWS["release"].jobs["archive"].steps if step.run
     )
     shell = ["/bin/bash", "-e", "-c", compare]
@@ -107,6 +138,7 @@ def test_a_release_is_refused_whose_tag_is_not_the_version(
         shell, cwd=_REPOSITORY, env={"TAG": tag, "PATH": "/usr/bin:/bin"}, check=False
     )
     assert (done.returncode == 0) is is_accepted
+    assert "script/release --archive" in pack
     create, upload, edit = publish.strip().splitlines()
     assert "gh release create" in create
     assert "--draft" in create, (
