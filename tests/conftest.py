@@ -157,6 +157,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="Write examples anew; see tests/repository/test_diagnostics_page.py.",
     )
+    parser.getgroup("release").addoption(
+        "--archive",
+        type=Path,
+        help="Walk through this archive instead of a new one; see tests/repository/test_release.py.",
+    )
     hostile = parser.getgroup("hostile")
     hostile.addoption(
         "--unguarded",

@@ -13,6 +13,7 @@ from homeassistant.const import __version__
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.dispatcher import async_dispatcher_send
+from homeassistant.loader import async_get_integration
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
@@ -85,8 +86,9 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
     (agent,) = data["agents"]
     prompt, entities = agent.pop("prompt_tokens"), agent.pop("entities")
     database = hass.config.path("chatterbox.db")
+    integration = await async_get_integration(hass, DOMAIN)
     assert data == {
-        "versions": {"chatterbox": "0.1.0", "home_assistant": __version__},
+        "versions": {"chatterbox": integration.version, "home_assistant": __version__},
         "entry": {
             "title": "The server",
             "version": "2.1",

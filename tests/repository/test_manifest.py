@@ -81,6 +81,8 @@ def test_keys_are_those_of_a_custom_integration_in_the_order_that_home_assistant
 def test_version_is_the_one_of_the_project() -> None:
     project = (_REPOSITORY / "pyproject.toml").read_text()
     assert f'\nversion = "{_MANIFEST["version"]}"\n' in project
+    locked = (_REPOSITORY / "uv.lock").read_text()
+    assert f'\nname = "chatterbox"\nversion = "{_MANIFEST["version"]}"\n' in locked
     assert AwesomeVersion(_MANIFEST["version"]).strategy == "SemVer"
 
 

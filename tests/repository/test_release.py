@@ -7,6 +7,7 @@ missing. What its owner does goes through the same HTTP interface as in a browse
 
 import asyncio
 import contextlib
+import json
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ import zipfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import aiohttp
 import pytest
@@ -36,6 +38,8 @@ _SET_UP_SECONDS = 300
 _ALWAYS_SAID = "We found a custom integration chatterbox which has not been tested by Home Assistant"
 
 _PATH = re.compile(r"""/[^\s"']+""")
+
+_REMINDER = "call Mum"
 
 _CONFIGURATION = """
 http:
@@ -82,8 +86,17 @@ _INSTALLATIONS = [
 class _Entry(BaseModel):
     """A config entry as Home Assistant's API returns it."""
 
+    entry_id: str
     domain: str
     state: str
+
+
+class _Removal(BaseModel):
+    require_restart: Literal[False]
+
+
+class _Manifest(BaseModel):
+    version: str
 
 
 class _Plain(BaseModel):
@@ -106,11 +119,15 @@ class _Answer(BaseModel):
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def archive(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Path:
     """The archive that a release would offer now."""
+    if isinstance(given := pytestconfig.getoption("--archive"), Path):
+        return given
     path = tmp_path_factory.mktemp("release") / "chatterbox.zip"
     subprocess.run(
-        [_REPOSITORY / "script" / "release", path],
+        [_REPOSITORY / "script" / "release", "--archive", path],
         check=True,
         timeout=300,
         stdout=subprocess.DEVNULL,
@@ -165,6 +182,7 @@ async def _running(
             log,
             "--log-no-color",
         ),
+        cwd=configuration,  # not here, where the integration would be found too
         env=are_prefixes | {"UV_OFFLINE": "1", "PIP_NO_INDEX": "1"},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
@@ -207,6 +225,22 @@ async def _add_offline_service(client: HomeAssistantClient) -> CreatedEntry:
     return await entry_of(
         client, "chatterbox", await answer(client, last, {"name": "Chatterbox"})
     )
+
+
+def _stored(configuration: Path) -> str:
+    """Return all that Chatterbox has stored."""
+    files = (configuration / folder for folder in (".storage", "."))
+    return "".join(
+        file.read_text("latin-1")
+        for folder in files
+        for file in folder.glob("chatterbox.*")
+    )
+
+
+def _of_archive(archive: Path) -> bytes:
+    """Return the manifest in an archive."""
+    with zipfile.ZipFile(archive) as release:
+        return release.read("manifest.json")
 
 
 def _words(log: Path) -> str:
@@ -255,10 +289,20 @@ def test_archive_holds_the_integration_and_nothing_else(archive: Path) -> None:
     assert all((_INTEGRATION / name).is_file() for name in names)
 
 
+@pytest.mark.parametrize("version", ["", "1.0", "v1.0.0", "01.0.0", "1.0.0; id"])
+def test_a_release_has_a_whole_version(version: str) -> None:
+    script = _REPOSITORY / "script" / "release"
+    done = subprocess.run(
+        [script, "--dry-run", version], check=False, capture_output=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert b"--dry-run VERSION" in done.stderr
+
+
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.timeout(_SET_UP_SECONDS + _START_SECONDS + _STOP_SECONDS + 60)
-async def test_release_works_in_an_empty_home_assistant(
-    installation: _Installation, configuration: Path, tmp_path: Path
+async def test_release_is_set_up_answers_and_is_removed_in_an_empty_home_assistant(
+    installation: _Installation, archive: Path, configuration: Path, tmp_path: Path
 ) -> None:
     log = tmp_path / "home-assistant.log"
     packages = installation.packages()
@@ -276,18 +320,35 @@ async def test_release_works_in_an_empty_home_assistant(
                 for name in await states(client)
                 if name.startswith("conversation.chatterbox")
             ]
-            spoken = await client.post(
-                "/api/conversation/process",
-                {"text": "what time is it", "agent_id": agent},
-                _Answer,
+            spoken = [
+                await client.post(
+                    "/api/conversation/process",
+                    {"text": text, "agent_id": agent},
+                    _Answer,
+                )
+                for text in ("what time is it", f"remind me at noon to {_REMINDER}")
+            ]
+            manifest = await client.command(
+                "manifest/get", _Manifest, integration="chatterbox"
             )
+            stored = _stored(configuration)
+            for entry in entries:
+                await client.delete(
+                    f"/api/config/config_entries/entry/{entry.entry_id}", _Removal
+                )
+            left = [name for name in await states(client) if "chatterbox" in name]
 
     assert version == installation.version
     assert [(entry.domain, entry.state) for entry in entries] == [
         ("chatterbox", "loaded")
     ]
-    assert spoken.response.response_type == "action_done"
-    assert spoken.response.speech.plain.speech
+    for one in spoken:
+        assert one.response.response_type == "action_done"
+        assert one.response.speech.plain.speech
+    assert manifest.version == json.loads(_of_archive(archive))["version"]
+    assert _REMINDER in stored
+    assert left == []
+    assert _REMINDER not in _stored(configuration)
     assert _ALWAYS_SAID in log.read_text()
     assert _complaints(log.read_text()) == []
     assert installation.packages() == packages
