@@ -11,6 +11,10 @@ import pytest
 from homeassistant.util.yaml import load_yaml_dict
 
 import custom_components.chatterbox
+from custom_components.chatterbox.agent.wire.model_lists import (
+    ChatModel,
+    by_usefulness,
+)
 from tests.repository.test_public_names import FILE
 from tests.repository.test_translations import texts_of
 from tests.support.page_tables import DOCS, table
@@ -87,3 +91,21 @@ def test_each_sensor_of_an_agent_is_on_the_page_about_costs() -> None:
     }
     assert len(sensors) > 10
     assert {name for name in sensors if name not in page} == {"Waiting questions"}
+
+
+def test_the_models_that_setting_up_names_have_the_figures_of_the_pages_about_them() -> (
+    None
+):
+    start, runs, costs = (
+        (DOCS / f"{page}.md").read_text("utf-8")
+        for page in ("start", "recorded-runs", "costs")
+    )
+    named = re.findall(r"^\| (\S+) \| (\d+) \|$", start, re.MULTILINE)
+    recorded = r"^\| ([^* ]+) \| 196 \| \d+ \| \d+ \| (\d+) \|"
+    assert [*named] == re.findall(recorded, runs, re.MULTILINE)
+    months = re.findall(r"`(.+)` \| ([\d.]+) USD \| [\d.]+ USD \|", costs)
+    assert [model for model, _ in months if f"`{model}`" not in start] == []
+    prices = sorted((price for _, price in months), key=float)
+    assert f"costs {prices[0]} to {prices[-1]} USD in a home of 50 entities" in start
+    models = [ChatModel(name) for name, _ in named + months]
+    assert {*by_usefulness([*models, ChatModel("a-model")])[:-1]} == {*models}
