@@ -65,7 +65,7 @@ export interface WaitingQuestion extends Origin {
 
 export interface Plan extends Origin {
   id: string;
-  kind: "act" | "remind" | "tell";
+  kind: "act" | "routine" | "remind" | "tell";
   text: string;
   due_at: number | null;
   every: string;
@@ -76,6 +76,7 @@ export interface Plan extends Origin {
   can_change: boolean;
   can_rename: boolean;
   can_cancel: boolean;
+  can_automate: boolean;
 }
 
 export type TurnKind = "failed" | "slow" | "asked";

@@ -19,6 +19,7 @@ export interface Hass {
   dockedSidebar?: "docked" | "always_hidden" | "auto";
   connection: Connection;
   callWS<Result>(message: Message): Promise<Result>;
+  callApi<Result>(method: "POST", path: string, body: object): Promise<Result>;
 }
 
 /** An error of a WebSocket command; Home Assistant rejects with it. */

@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import type { AgentNow, Now, Plan, WaitingQuestion } from "./api";
+import { navigate } from "./hass";
 import { View } from "./view";
 
 @customElement("chatterbox-now")
@@ -212,6 +213,16 @@ export class NowView extends View {
                     </button>`
                   : nothing
               }
+              ${
+                plan.can_automate
+                  ? html`<button
+                      aria-label="${this.text("now.automate")}: ${plan.text}"
+                      @click=${() => void this.automate(plan)}
+                    >
+                      ${this.text("now.automate")}
+                    </button>`
+                  : nothing
+              }
               <button aria-label="${this.text("now.cancel")}: ${plan.text}" @click=${() => void this.cancel(plan)}>
                 ${this.text("now.cancel")}
               </button>
@@ -225,6 +236,19 @@ export class NowView extends View {
     if (await this.confirm(this.text("now.cancel_question", { plan: plan.text }), this.text("now.cancel"))) {
       await this.attempt(() => this.call("plan/cancel", { plan_id: plan.id }));
     }
+  }
+
+  /** Have Home Assistant keep a routine as an automation, and open its editor. */
+  private async automate(plan: Plan): Promise<void> {
+    const question = this.text("now.automate_question", { plan: plan.text });
+    if (!(await this.confirm(question, this.text("now.automate")))) return;
+    await this.attempt(async () => {
+      const config = await this.call<object>("plan/automation", { plan_id: plan.id });
+      const id = `${Date.now()}`; // as Home Assistant's editor names a new one
+      await this.page.hass.callApi("POST", `config/automation/config/${id}`, config);
+      await this.call("plan/cancel", { plan_id: plan.id });
+      navigate(`/config/automation/edit/${id}`);
+    });
   }
 
   private editor(plan: Plan): TemplateResult {

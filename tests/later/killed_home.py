@@ -1,10 +1,12 @@
 """The schedule of a home that can be killed, and what its agent has done and people were told."""
 
 import asyncio
+from collections.abc import Sequence
 
 from homeassistant.core import HomeAssistant
 
 from custom_components.chatterbox.approvals.questions import Running
+from custom_components.chatterbox.effects.silent_home import SilentCall
 from custom_components.chatterbox.later.acting import Outcome
 from custom_components.chatterbox.later.plans import FuturePlan, PlanProblem, Plans
 from custom_components.chatterbox.later.schedule import Schedule
@@ -42,6 +44,10 @@ class Home:
             if plan.text == "stuck"
             else Outcome()
         )
+
+    async def async_actions(self, plan: FuturePlan) -> Sequence[SilentCall]:  # noqa: ARG002
+        """Consist of nothing."""
+        return ()
 
     async def async_problem(
         self,

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components.automation.config import async_validate_config_item
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
@@ -21,9 +22,11 @@ from custom_components.chatterbox.later.plans import (
     PlanKind,
     async_get_plans,
 )
+from custom_components.chatterbox.later.routines import async_automation
 from custom_components.chatterbox.later.schedule import (
     EVENT_PLAN,
     async_get_schedule,
+    async_resolve,
 )
 from tests.later.killed_home import Home
 from tests.later.talk import (
@@ -49,6 +52,7 @@ LIGHT_ON: JsonObject = {
     "state": "open",
 }
 BELL = "event.bell"
+_ON_LIGHT: JsonObject = {"target": {"entity_id": LIGHT}, "data": {}}
 
 
 def plans(hass: HomeAssistant) -> tuple[FuturePlan, ...]:
@@ -321,3 +325,108 @@ async def test_one_of_somebody_else_is_not_taken_back(
     assert [(one.kind, one.asker.person_id) for one in plans(hass)] == [
         (PlanKind.ACT, "ben")
     ]
+
+
+async def test_it_becomes_an_automation_and_nothing_runs_for_that(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    call = {**LIGHT_ON, "state": "open for 90 s"}
+    await make(hass, serve, {**call})
+    await light(hass, "turn_off")
+
+    config = await async_automation(hass, plans(hass)[0])
+
+    assert state(hass, LIGHT) == "off"
+    assert config == {
+        "alias": "Turn on the Kitchen Ceiling Light",
+        "description": "",
+        "triggers": [
+            {
+                "trigger": "state",
+                "entity_id": SENSOR,
+                "to": "on",
+                "for": {"seconds": 90},
+            }
+        ],
+        "conditions": [],
+        "actions": [{"action": "light.turn_on", **_ON_LIGHT}],
+        "mode": "single",
+    }
+    valid = await async_validate_config_item(hass, "1", {**config})
+    assert valid
+    assert valid.validation_status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("plan", "trigger", "conditions"),
+    [
+        (
+            {"condition": Condition(SENSOR, above=70)},
+            {"trigger": "numeric_state", "entity_id": SENSOR, "above": 70},
+            [],
+        ),
+        (
+            {"condition": Condition("person.anna", "not_home")},
+            {"trigger": "state", "entity_id": "person.anna", "from": "home"},
+            [],
+        ),
+        (
+            {"condition": Condition(BELL, "ring")},
+            {
+                "trigger": "state",
+                "entity_id": BELL,
+                "not_from": ["unavailable"],
+                "not_to": ["unavailable", "unknown"],
+            },
+            [
+                {
+                    "condition": "state",
+                    "entity_id": BELL,
+                    "attribute": "event_type",
+                    "state": "ring",
+                }
+            ],
+        ),
+        ({"words": "every day at 7 am"}, {"trigger": "time", "at": "07:00:00"}, []),
+        (
+            {"words": "on Mondays and Thursdays at 7 am"},
+            {"trigger": "time", "at": "07:00:00"},
+            [{"condition": "time", "weekday": ["mon", "thu"]}],
+        ),
+        (
+            {"words": "every day half an hour after sunset"},
+            {"trigger": "sun", "event": "sunset", "offset": 1800},
+            [],
+        ),
+        ({"words": "every other day at 7 am"}, None, []),
+    ],
+)
+async def test_each_occasion_has_its_trigger(
+    hass: HomeAssistant,
+    serve: Serve,
+    plan: dict[str, object],
+    trigger: JsonObject | None,
+    conditions: list[JsonObject],
+) -> None:
+    await make(hass, serve, LIGHT_ON)
+    routine = plans(hass)[0]
+    if words := plan.get("words"):
+        moment = await async_resolve(hass, str(words), "en")
+        assert moment
+        routine = replace(routine, repeats=False, condition=None, words=str(words))
+        routine = replace(routine, due=moment.due, every=moment.every)
+    else:
+        condition = plan["condition"]
+        assert isinstance(condition, Condition)
+        routine = replace(routine, condition=condition)
+
+    config = await async_automation(hass, routine)
+
+    if trigger is None:
+        assert config is None
+        return
+    assert config
+    assert (config["triggers"], config["conditions"]) == ([trigger], conditions)
+    valid = await async_validate_config_item(hass, "1", {**config})
+    assert valid
+    assert valid.validation_status == "ok"

@@ -423,6 +423,7 @@ class TestUser:
             await ben.error("plan/change", plan_id=ids["hers"], text="his")
             == "not_found"
         )
+        assert await ben.error("plan/automation", plan_id=ids["mine"]) == "unauthorized"
         await ben.ask("plan/cancel", plan_id=ids["mine"])
         assert [plan.text for plan in schedule.plans.stored.plans] == ["hers", "ours"]
 
@@ -488,7 +489,7 @@ async def test_plans_are_shown_changed_and_cancelled(
         "news": (False, True),
     }
     assert (by_name["news"]["condition"], by_name["news"]["due_at"]) == (
-        "Washer: off",
+        "Washer: Off",
         None,
     )
 
@@ -511,6 +512,8 @@ async def test_plans_are_shown_changed_and_cancelled(
     assert await refusal("call", due_at=0) == "later_no_time"
     assert await refusal("reminder", text="a" * 300) == "later_no_time"
 
+    answer = await page.send("plan/automation", plan_id=plans["call"].id)
+    assert answer["error"]["translation_key"] == "later_no_automation"
     await page.ask("plan/cancel", plan_id=plans["call"].id)
     assert await page.error("plan/cancel", plan_id=plans["call"].id) == "not_found"
     left = async_get_plans(hass).stored.plans

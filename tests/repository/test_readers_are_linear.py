@@ -93,6 +93,7 @@ NEVER_ALONE: Final = frozenset(
         "later.schedule.edited_plan",
         "memory.fact_tools.async_get_memory_prompt",
         "nlu.facts.fact_request",
+        "nlu.happenings.happenings",
         "nlu.messages.spoken_message",
         "nlu.past.past_question",
         "nlu.reading.read",

@@ -4,7 +4,8 @@ All else is shared: states, registries, and what is stored. The answers of Home
 Assistant are those of the real home.
 """
 
-from typing import Any, Final, override
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, override
 
 from homeassistant.components.intent import async_device_supports_timers
 from homeassistant.components.weather import DOMAIN as WEATHER, SERVICE_GET_FORECASTS
@@ -21,12 +22,24 @@ _TIMERS: Final = "intent.timers."
 """Begins the paths of handlers that need a device with timers."""
 
 
+class SilentCall(NamedTuple):
+    """An action that did not run."""
+
+    action: str
+    data: Mapping[str, Any]
+
+
 class _SilentServices(ServiceRegistry):
     """The actions of a home, none of which runs."""
 
     def __init__(self, hass: HomeAssistant) -> None:
         super().__init__(hass)
-        self._services = hass.services.async_services()
+        outer = hass.services
+        self._services = outer.async_services()
+        self.calls: list[SilentCall] = (
+            outer.calls if isinstance(outer, _SilentServices) else []
+        )
+        """Those that did nothing, in order."""
 
     @override
     async def async_call(
@@ -35,6 +48,11 @@ class _SilentServices(ServiceRegistry):
         """Do nothing, unless the action only reads."""
         if (domain, service) in _READING:
             return await super().async_call(domain, service, *data, **options)
+        given = data[0] if data else options.get("service_data")
+        target = options.get("target") or {}
+        self.calls.append(
+            SilentCall(f"{domain}.{service}", {**(given or {}), **target})
+        )
         return None
 
 
@@ -78,6 +96,12 @@ class _SilentHandler(intent.IntentHandler):
 def silent_home(hass: HomeAssistant) -> HomeAssistant:
     """Return a view of a home in which no action runs. Intents have to be handled in its `handling_home`."""
     return view_of(hass, _SilentServices(hass))
+
+
+def silent_calls(hass: HomeAssistant) -> Sequence[SilentCall]:
+    """Return the actions that were called in a silent home, in order."""
+    services = hass.services
+    return services.calls if isinstance(services, _SilentServices) else ()
 
 
 def is_silent(hass: HomeAssistant) -> bool:

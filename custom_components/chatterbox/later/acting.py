@@ -5,6 +5,7 @@ A missed call is asked about in such a turn, too, in which nothing has approved 
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from contextvars import Context as Variables
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,7 +13,10 @@ from typing import Final, Literal, override
 
 from homeassistant.components.conversation import ChatLog, ConversationInput
 from homeassistant.core import Context, HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import llm
 from homeassistant.util import dt as dt_util
+from homeassistant.util.json import json_loads_object
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.events import PendingApproval, PendingCall, StopReason
@@ -29,11 +33,20 @@ from ..approvals.questions import (
 )
 from ..approvals.review import ApprovalWay, CallReview, GivenAnswer, Refusal
 from ..effects.effect import Annotated
+from ..effects.intents import filled
 from ..effects.reported import actions_in, async_reason
-from ..people.speakers import Speaker
+from ..effects.silent_home import (
+    SilentCall,
+    handling_home,
+    silent_calls,
+    silent_home,
+)
+from ..people.speakers import Speaker, in_turn
 from ..records.turn_record import TurnRecord, targets_not_done
+from ..settings.tool_names import SENTENCE_TOOL
 from ..speech.sentences import async_get_sentences
-from ..tools.turn_tools import TurnTools
+from ..tools.annotations import unwrapped
+from ..tools.turn_tools import TurnTools, async_gather_tools
 from ..turns.continuity import Continuity, Thread
 from ..turns.input import TurnInput
 from ..turns.resume import async_run_alone
@@ -158,6 +171,36 @@ class PlanRunner:
             why = sentences["spoken_not_done"]
         is_partial = answer or None in errors
         return Outcome("later_partly" if is_partial else "later_failed", why)
+
+    async def async_actions(self, plan: FuturePlan) -> Sequence[SilentCall]:
+        """Return the actions of Home Assistant of which the call of a plan consists now; none of them runs."""
+        user_input, agent = (
+            self._input(plan.asker, plan.language),
+            self.turns.reviews.agent,
+        )
+        call = plan.call or PlannedCall("", "{}")
+        arguments = json_loads_object(call.arguments)
+        home = silent_home(self.hass)
+        with in_turn():
+            tools = await async_gather_tools(
+                *(home, user_input, ulid_now(), agent.settings),
+                understands_sentences=agent.understands_sentences,
+                agent=agent.id,
+                speaker=plan.asker.speaker,
+            )
+            offered = tools.instance.tools if tools.instance else []
+            tool = next((one for one in offered if one.name == call.tool), None)
+            if call.tool == SENTENCE_TOOL:
+                await tools.dispatcher.dispatch(
+                    ToolCall("", call.tool, call.arguments), arguments
+                )
+            elif tool and isinstance(intent_tool := unwrapped(tool), llm.IntentTool):
+                given = llm.ToolInput(call.tool, filled(arguments))
+                with suppress(HomeAssistantError):
+                    await intent_tool.async_call(
+                        handling_home(home), given, tools.llm_context
+                    )
+        return silent_calls(home)
 
     async def async_problem(
         self, plan: FuturePlan, mover: Speaker, *, takes_back: bool, asks_scripts: bool

@@ -49,7 +49,7 @@ from ..approvals.questions import Question, Running, async_get_approvals
 from ..const import DOMAIN, LOGGER
 from ..effects.effect import NOTHING, CallEffects
 from ..effects.reported import actions_in
-from ..effects.silent_home import is_silent
+from ..effects.silent_home import SilentCall, is_silent
 from ..people.speakers import Asking, Speaker, speaker_of
 from ..settings.rules import Verdict, async_get_home_rules
 from ..settings.tool_names import LATER_TOOL
@@ -120,6 +120,9 @@ class Runner(Protocol):
 
     async def async_act(self, plan: FuturePlan) -> Outcome:
         """Run the call of a plan to its end, and return what came of it."""
+
+    async def async_actions(self, plan: FuturePlan) -> Sequence[SilentCall]:
+        """Return the actions of which the call of a plan consists; see `acting.PlanRunner`."""
 
     async def async_problem(
         self, plan: FuturePlan, mover: Speaker, *, takes_back: bool, asks_scripts: bool
@@ -215,6 +218,11 @@ class Schedule:
     def serves(self, agent: str) -> bool:
         """Return whether an agent can run the calls of plans."""
         return agent in self._agents
+
+    async def async_actions(self, plan: FuturePlan) -> Sequence[SilentCall]:
+        """Return the actions of which the call of a plan consists; none where its agent is not there."""
+        runner = self._agents.get(plan.agent)
+        return await runner.async_actions(plan) if runner else ()
 
     async def async_problem(
         self,

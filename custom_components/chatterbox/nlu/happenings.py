@@ -10,12 +10,12 @@ from functools import cache
 from itertools import chain
 from typing import Final, NamedTuple
 
-from ..agent.text import base_language, read_language_files
+from ..agent.text import MOST_UNDERSTOOD, base_language, read_language_files
 from ..speech.text.phrases import divided
 from .kinds import KINDS, ON_OFF
 from .lexicon import COMMA, Lexicon, Role, phrase_table, read_lexicon, tokens_of_phrase
 from .questions import is_of_kind
-from .reading import Parts, read
+from .reading import MOST_WORDS, Parts, read
 from .vocabulary import HomeVocabulary, KnownEntity
 
 ME: Final = "me"
@@ -134,10 +134,12 @@ def happenings(
 
 def _divided(sentence: str, words: Lexicon, known: _Clauses) -> Iterator[_Clause]:
     """Yield the ways to divide a sentence: at commas before other places."""
-    spoken = words.tokens(sentence)
+    spoken = words.tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else []
     found = [token for token in spoken if token.word != COMMA]
     commas = [token.start for token in spoken if token.word == COMMA]
-    heard = [token.word for token in found]
+    heard = [token.word for token in found[: MOST_WORDS + 1]]
+    if len(heard) > MOST_WORDS:
+        return
     last = next((one for one in known.last if heard[-len(one) :] == one), ())
     end, is_once = len(heard) - len(last), bool(last)
     starts = [*(token.start for token in found), len(sentence)]
@@ -155,17 +157,17 @@ def _divided(sentence: str, words: Lexicon, known: _Clauses) -> Iterator[_Clause
         begun, once = next(
             (one for one in known.before if _is_at(heard, start, one[0])), ((), False)
         )
-        if begun and start:
+        if begun and start and end - start - len(begun) <= _LONGEST:
             clause = text(start + len(begun), end)
             yield _Clause(clause, text(0, start), is_once or once)
-        elif begun:
+        elif begun and not start:
             first = len(begun)
             last_words = {sum(one.start < comma for one in found) for comma in commas}
             until = range(first + 1, min(first + _LONGEST, end))
             for at in sorted(until, key=lambda at: at not in last_words):
                 yield from parts(first, at, is_once=is_once or once)
         ended = next((one for one in known.after if _is_at(heard, start, one)), ())
-        if ended and start:
+        if ended and 0 < start <= _LONGEST:
             yield from parts(0, start, is_once=is_once)
 
 

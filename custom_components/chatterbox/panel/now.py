@@ -26,6 +26,7 @@ from ..agent.errors import (
     ProviderError,
     ProviderRejectedKey,
 )
+from ..agent.messages import JsonObject
 from ..agent.providers.managed_provider import BreakerState
 from ..approvals.asking import actions_text, question_text
 from ..approvals.pin.pin_guard import Locked
@@ -42,6 +43,7 @@ from ..const import DOMAIN, LOGGER, REDACTED_PIN, SUBENTRY_CONVERSATION
 from ..history.stores import async_keeps_turns
 from ..home.entity_matches import tool_name
 from ..later.plans import SIGNAL_PLANS, FuturePlan, PlanKind, plans_of
+from ..later.routines import async_automation
 from ..later.schedule import async_get_schedule, edited_plan
 from ..later.telling import repetition_text, waiting_text
 from ..later.tool import due_order
@@ -116,6 +118,7 @@ def async_register_now(hass: HomeAssistant) -> None:
     async_register_command(
         hass, "plan/cancel", _PLAN, _async_cancel_plan, for_users=True
     )
+    async_register_command(hass, "plan/automation", _PLAN, _async_automation)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +173,8 @@ class PlanNow:
     """A plan for later."""
 
     id: str
-    kind: PlanKind
+    kind: str
+    """A `PlanKind`, or `routine`."""
     text: str
     agent: str
     person: str | None
@@ -184,6 +188,8 @@ class PlanNow:
     """Whether the user may move it, as far as that can be told without asking the owner's scripts."""
     can_rename: bool
     can_cancel: bool
+    can_automate: bool
+    """Whether the user may have it as an automation of Home Assistant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,7 +467,7 @@ async def _async_plan(viewer: Viewer, views: TurnViews, plan: FuturePlan) -> Pla
     )
     return PlanNow(
         id=plan.id,
-        kind=plan.kind,
+        kind="routine" if plan.is_routine else plan.kind,
         text=plan.text,
         agent=views.agents.get(plan.agent, ""),
         person=plan.asker.name,
@@ -475,6 +481,7 @@ async def _async_plan(viewer: Viewer, views: TurnViews, plan: FuturePlan) -> Pla
         can_change=plan.due is not None and is_free,
         can_rename=plan.kind is PlanKind.REMIND and is_free,
         can_cancel=can_cancel,
+        can_automate=viewer.is_admin and plan.is_routine and can_cancel,
     )
 
 
@@ -488,6 +495,15 @@ async def _async_change_plan(viewer: Viewer, data: Mapping[str, Any]) -> PlanNow
         viewer.speaker,
     )
     return await _async_plan(viewer, TurnViews(viewer.hass), changed)
+
+
+async def _async_automation(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
+    """Return a routine as the configuration of an automation."""
+    plan = _known_plan(viewer, data["plan_id"])
+    config = await async_automation(viewer.hass, plan) if plan.is_routine else None
+    if config is None:
+        raise CommandRefused(REFUSED, "later_no_automation")
+    return config
 
 
 async def _async_cancel_plan(viewer: Viewer, data: Mapping[str, Any]) -> None:

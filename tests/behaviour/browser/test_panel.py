@@ -103,6 +103,36 @@ async def test_a_plan_is_changed_and_cancelled(
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT])
+async def test_a_routine_becomes_an_automation(
+    frontend: Frontend, home: HomeAssistantClient
+) -> None:
+    await frontend.open_devices_and_services()
+    await frontend.add_offline()
+    request: dict[str, JsonValue] = {"agent_id": "conversation.chatterbox"}
+    for words in ("when the kitchen window opens, turn on the desk lamp", "yes"):
+        answer = await home.command(
+            *("conversation/process", dict[str, JsonValue]), **request, text=words
+        )
+        request["conversation_id"] = answer["conversation_id"]
+    await frontend.go("/chatterbox")
+    panel = frontend.page.locator("chatterbox-panel")
+    plan = panel.get_by_role("listitem").filter(has_text="Desk Lamp")
+    await expect(plan).to_contain_text("Kitchen Window: Open")
+    await see_that_all_can_use_it(frontend, panel)
+
+    await plan.get_by_role("button", name=text("now.automate")).click()
+    dialog = panel.get_by_role("dialog")
+    await dialog.get_by_role("button", name=text("now.automate")).click()
+
+    await expect(frontend.page).to_have_url(re.compile("/config/automation/edit/"))
+    editor = frontend.page.locator("ha-automation-editor")
+    await expect(editor.get_by_text(re.compile("Kitchen Window")).first).to_be_visible()
+    await frontend.go("/chatterbox")
+    await expect(panel.get_by_text(text("now.no_plans"))).to_be_visible()
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "look",
     [

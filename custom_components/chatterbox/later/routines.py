@@ -1,0 +1,148 @@
+"""Routines as automations of Home Assistant, for an administrator to go on with in its editor."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from homeassistant.const import (
+    STATE_HOME,
+    STATE_NOT_HOME,
+    STATE_UNAVAILABLE,
+    STATE_UNKNOWN,
+    SUN_EVENT_SUNRISE,
+    SUN_EVENT_SUNSET,
+)
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.sun import get_astral_event_date
+from homeassistant.util import dt as dt_util
+from homeassistant.util.json import json_loads_object
+
+from ..agent.messages import JsonObject, JsonValue
+from ..effects.silent_home import SilentCall
+from .plans import Condition, FuturePlan
+from .schedule import async_get_schedule, async_resolve
+
+_LATER: Final = timedelta(days=20)
+"""Time after which the sun rises and sets at other times."""
+_ALIKE: Final = timedelta(minutes=1)
+_DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAYS: Final[Mapping[str, Sequence[int]]] = {"day": range(7), "workday": range(5)}
+_DATA: Final = frozenset({"entity_id", "area_id", "floor_id", "device_id", "label_id"})
+"""The data of actions that select their targets."""
+
+
+async def async_automation(hass: HomeAssistant, plan: FuturePlan) -> JsonObject | None:
+    """Return a routine as the configuration of an automation; None for one that none can be."""
+    calls = await async_get_schedule(hass).async_actions(plan) if plan.call else ()
+    triggers, conditions = await _async_occasions(hass, plan)
+    if not calls or not triggers:
+        return None
+    config = {
+        "alias": plan.text[:1].upper() + plan.text[1:],
+        "description": "",
+        "triggers": triggers,
+        "conditions": conditions,
+        "actions": [_action(hass, one) for one in calls],
+        "mode": "single",
+    }
+    return json_loads_object(json_dumps(config))
+
+
+def _action(hass: HomeAssistant, call: SilentCall) -> JsonObject:
+    """Return an action as an automation has it: as that of its entities where the one of all kinds was called."""
+    given = call.data.get("entity_id") or ()
+    ids = [given] if isinstance(given, str) else [*given]
+    domains, service = {one.partition(".")[0] for one in ids}, call.action.split(".")[1]
+    action = call.action
+    if call.action.startswith("homeassistant.") and len(domains) == 1:
+        [domain] = domains
+        own = hass.services.has_service(domain, service)
+        action = f"{domain}.{service}" if own else action
+    target = {name: value for name, value in call.data.items() if name in _DATA}
+    data = {name: value for name, value in call.data.items() if name not in _DATA}
+    return {"action": action, "target": target, "data": data}
+
+
+async def _async_occasions(
+    hass: HomeAssistant, plan: FuturePlan
+) -> tuple[list[JsonValue], list[JsonValue]]:
+    """Return the triggers and conditions of a routine; no triggers if Home Assistant has none for it."""
+    if plan.condition and plan.due is None:
+        return [_trigger(plan.condition)], [*_of_event(plan.condition)]
+    if plan.due is None:
+        return [*plan.waits_for], []
+    conditions: list[JsonValue] = [_check(plan.condition)] if plan.condition else []
+    days = _days(plan, dt_util.as_local(plan.due))
+    if days is None:
+        return [], []
+    if len(days) < len(_DAYS):
+        weekdays: list[JsonValue] = [_DAYS[day] for day in days]
+        conditions.append({"condition": "time", "weekday": weekdays})
+    return [await _async_time(hass, plan, plan.due)], conditions
+
+
+def _days(plan: FuturePlan, due: datetime) -> Sequence[int] | None:
+    """Return the weekdays of a routine; None for one of other days, such as every second one."""
+    if plan.every == "week":
+        return [due.weekday()]
+    if plan.every.replace(",", "").isdigit():
+        return [int(day) for day in plan.every.split(",")]
+    return _WEEKDAYS.get(plan.every)
+
+
+async def _async_time(
+    hass: HomeAssistant, plan: FuturePlan, due: datetime
+) -> JsonObject:
+    """Return the trigger for a time, which may follow the sun."""
+    after = await async_resolve(hass, plan.words, plan.language, due + _LATER)
+    for event in (SUN_EVENT_SUNRISE, SUN_EVENT_SUNSET):
+        offsets = [
+            (at - sun).total_seconds()
+            for at in (due, *((after.due,) if after else ()))
+            if (sun := get_astral_event_date(hass, event, dt_util.as_local(at).date()))
+        ]
+        is_same_clock = after and (
+            dt_util.as_local(after.due).time() == dt_util.as_local(due).time()
+        )
+        if len(offsets) > 1 and not is_same_clock:
+            first, second = offsets
+            if abs(first - second) < _ALIKE.total_seconds():
+                return {"trigger": "sun", "event": event, "offset": round(first)}
+    return {"trigger": "time", "at": f"{dt_util.as_local(due):%H:%M:%S}"}
+
+
+def _trigger(condition: Condition) -> JsonObject:
+    entity: JsonObject = {"entity_id": condition.entity_id}
+    lasting: JsonObject = {"for": {"seconds": condition.seconds}}
+    if not condition.seconds:
+        lasting = {}
+    if condition.happens:
+        gone: list[JsonValue] = [STATE_UNAVAILABLE]
+        none: list[JsonValue] = [STATE_UNAVAILABLE, STATE_UNKNOWN]
+        return {"trigger": "state", **entity, "not_from": gone, "not_to": none}
+    if condition.state == STATE_NOT_HOME:
+        return {"trigger": "state", **entity, "from": STATE_HOME, **lasting}
+    if condition.state:
+        return {"trigger": "state", **entity, "to": condition.state, **lasting}
+    return {"trigger": "numeric_state", **entity, **_bounds(condition), **lasting}
+
+
+def _of_event(condition: Condition) -> Sequence[JsonObject]:
+    """Return the condition that an event is of the type that is waited for."""
+    if not condition.happens or not condition.state:
+        return ()
+    event: JsonObject = {"attribute": "event_type", "state": condition.state}
+    return ({"condition": "state", "entity_id": condition.entity_id, **event},)
+
+
+def _check(condition: Condition) -> JsonObject:
+    entity: JsonObject = {"entity_id": condition.entity_id}
+    if condition.state:
+        return {"condition": "state", **entity, "state": condition.state}
+    return {"condition": "numeric_state", **entity, **_bounds(condition)}
+
+
+def _bounds(condition: Condition) -> JsonObject:
+    bounds = {"above": condition.above, "below": condition.below}
+    return {name: bound for name, bound in bounds.items() if bound is not None}
