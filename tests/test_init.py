@@ -15,11 +15,13 @@ from homeassistant.helpers import (
     entity_registry as er,
     issue_registry as ir,
 )
+from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import (
     MockConfigEntry,
     async_fire_time_changed,
 )
+from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.chatterbox import async_setup
 from custom_components.chatterbox.approvals.questions import (
@@ -194,6 +196,56 @@ async def test_entries_of_another_version_are_migrated_or_refused_with_a_word(
     changed = await entry.start_reconfigure_flow(hass)
     assert (changed["type"], changed["reason"]) == ("abort", "newer_entry")
     assert entry.as_dict() == before
+
+
+async def test_an_entry_that_a_later_version_has_stored_disturbs_no_other(
+    hass: HomeAssistant, hass_ws_client: WebSocketGenerator
+) -> None:
+    unknown = {"model": 5, "llm_hass_api": {"a": 1}, "remember_facts": "some"}
+    later = MockConfigEntry(
+        domain=DOMAIN,
+        title="Later",
+        version=ENTRY_VERSION + 1,
+        data={"places": [1]},
+        options={"more": 7},
+        subentries_data=[
+            {"subentry_type": kind, "title": kind, "unique_id": None, "data": unknown}
+            for kind in (SUBENTRY_CONVERSATION, SUBENTRY_AI_TASK, "robot")
+        ],
+    )
+    later.add_to_hass(hass)
+    before = later.as_dict()
+    for component in ("homeassistant", "conversation", "frontend"):
+        assert await async_setup_component(hass, component, {})
+    entry = await set_up(hass, offline_entry())
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert (state_of(entry), state_of(later)) == (
+        ConfigEntryState.LOADED,
+        ConfigEntryState.MIGRATION_ERROR,
+    )
+
+    assert (await say(hass, "what time is it")).response.response_type.value == (
+        "action_done"
+    )
+    flow = await hass.config_entries.flow.async_init(DOMAIN, context={"source": "user"})
+    assert flow["type"] == "menu"
+    form = await entry.start_subentry_reconfigure_flow(
+        hass, only_agent(entry).subentry_id
+    )
+    assert form["type"] == "menu"
+    everything = {"everything": True, "as_response": True}
+    assert await hass.services.async_call(
+        DOMAIN, "export", everything, blocking=True, return_response=True
+    )
+    socket = await hass_ws_client()
+    for command in ("page", "permissions/get", "permissions/tools", "turns/list"):
+        language = {"language": "en"} if command == "permissions/get" else {}
+        await socket.send_json_auto_id({"type": f"{DOMAIN}/{command}", **language})
+        assert (await socket.receive_json())["success"], command
+
+    await hass.config_entries.async_remove(entry.entry_id)
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert later.as_dict() == before
 
 
 def databases_in(folder: str) -> str:

@@ -125,7 +125,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         cls, config_entry: ConfigEntry
     ) -> dict[str, type[ConfigSubentryFlow]]:
         """Let every service have any number of conversation agents and, with a model, of AI tasks."""
-        if config_entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE:
+        if config_entry.data.get(const.CONF_KIND) == const.ServiceKind.OFFLINE:
             return {const.SUBENTRY_CONVERSATION: ConversationAgentFlow}
         return {
             const.SUBENTRY_CONVERSATION: ConversationAgentFlow,
@@ -140,7 +140,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         options = ["in_my_home", _STEP_INTERNET, const.ServiceKind.OFFLINE.value]
         entries = self._async_current_entries()
         if any(
-            entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE
+            entry.data.get(const.CONF_KIND) == const.ServiceKind.OFFLINE
             for entry in entries
         ):
             options.pop()

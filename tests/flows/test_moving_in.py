@@ -14,7 +14,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.const import DOMAIN, ENTRY_VERSION
 from custom_components.chatterbox.flows.moving_in import ForeignAgent, foreign_agents
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
 from tests.support.servers.in_process import address_without_server, serving_script
@@ -344,6 +344,12 @@ async def test_a_copy_of_a_server_that_is_there_joins_its_service(
 
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "moved_in")
     assert [agent.title for agent in entry.subentries.values()] == ["Talker", "Jeeves"]
+
+    hass.config_entries.async_update_entry(entry, version=ENTRY_VERSION + 1)
+    before = entry.as_dict()
+    result = await submit(hass, await begin(hass), name=" ", model="big-model")
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "newer_entry")
+    assert entry.as_dict() == before
 
 
 async def test_a_window_that_is_small_for_the_home_is_told_once(

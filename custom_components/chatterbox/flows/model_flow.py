@@ -38,6 +38,7 @@ from ..settings.agent import (
     RequestKind,
     WebSearch,
     WhenSpent,
+    readable_entries,
     settings_of,
 )
 from ..settings.options import (
@@ -409,7 +410,7 @@ class ModelFlow(ConfigSubentryFlow):
         registry = er.async_get(self.hass)
         return {
             entity.unique_id: entity.entity_id
-            for entry in self.hass.config_entries.async_entries(const.DOMAIN)
+            for entry in readable_entries(self.hass)
             if entry.data[const.CONF_KIND] != const.ServiceKind.OFFLINE
             for entity in er.async_entries_for_config_entry(registry, entry.entry_id)
             if entity.domain == CONVERSATION_DOMAIN

@@ -425,7 +425,7 @@ class MovingIn(ConfigFlow):
         for entry in self._async_current_entries():
             if (
                 entry.entry_id == self.context.get("entry_id")
-                or entry.data[const.CONF_KIND] != kind
+                or entry.data.get(const.CONF_KIND) != kind
             ):
                 continue
             if kind is const.ServiceKind.OFFLINE or (
@@ -443,6 +443,8 @@ class MovingIn(ConfigFlow):
         """Add the copy to the entry of its service, or with a new one."""
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
         if entry := self._entry_of(service.data):
+            if entry.version > const.ENTRY_VERSION:
+                return self.async_abort(reason="newer_entry")
             copy = ConfigSubentry(
                 data=MappingProxyType(dict(data)),
                 subentry_type=const.SUBENTRY_CONVERSATION,

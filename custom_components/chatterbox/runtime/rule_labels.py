@@ -13,6 +13,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.translation import async_get_translations
 
 from ..const import CONF_KIND, CONF_RULES, DOMAIN, SCRIPT_DOMAIN, ServiceKind
+from ..settings.agent import readable_entries
 from ..settings.rules import DEFAULT_RULES, Policy, Verdict
 from ..settings.tasks import settings_of_subentry
 from ..settings.tool_names import SENTENCE_TOOL
@@ -196,7 +197,7 @@ async def async_tool_names(hass: HomeAssistant) -> set[str]:
     """Return the names of the tools of all agents and AI tasks."""
     owner = await hass.auth.async_get_owner()
     names = set[str]()
-    for entry in hass.config_entries.async_entries(DOMAIN):
+    for entry in readable_entries(hass):
         if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
             names.add(SENTENCE_TOOL)
             continue

@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, Final
 
-from homeassistant.config_entries import ConfigSubentry
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_PROMPT
 from homeassistant.core import HomeAssistant
 
@@ -266,6 +266,12 @@ def _log_unknown(option: str, value: str) -> None:
         option,
         value,
     )
+
+
+def readable_entries(hass: HomeAssistant) -> list[ConfigEntry]:
+    """Return the entries but those that a later version has stored, which are left as they are."""
+    entries = hass.config_entries.async_entries(const.DOMAIN)
+    return [entry for entry in entries if entry.version <= const.ENTRY_VERSION]
 
 
 def existing_agents(hass: HomeAssistant) -> tuple[str, ...]:

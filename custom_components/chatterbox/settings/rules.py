@@ -45,6 +45,7 @@ from pydantic import (
 from .. import const
 from ..agent.messages import JsonObject, JsonValue
 from ..repairs import async_report_rules_of_agents
+from .agent import readable_entries
 from .pin_hash import PinHash
 from .stored_file import RETRY_SECONDS, Obstacle, StoredFile, Unreadable
 
@@ -648,9 +649,7 @@ class HomeRulesStore:
 
     @property
     def _entries(self) -> list[ConfigEntry]:
-        entries = self._hass.config_entries.async_entries(const.DOMAIN)
-        # What a later version has stored is left as it is.
-        return [one for one in entries if one.version <= const.ENTRY_VERSION]
+        return readable_entries(self._hass)
 
     def _with_own_rules(self) -> list[tuple[ConfigEntry, ConfigSubentry]]:
         """Return the agents that hold rules of their own, as those of a development version did."""
