@@ -37,17 +37,18 @@ class Dates(_LanguageTable):
 
     months: str
     """Their names within a date, divided by spaces."""
-    pattern: str = "{day} {month} {year}"
+    pattern: str = "{day} {month}"
+    with_year: str = "{date} {year}"
     first_day: str = "1"
     """The first day of a month, where it is an ordinal."""
     before_time: str = ", "
 
-    def text(self, day: date) -> str:
+    def text(self, day: date, *, has_year: bool = True) -> str:
         """Return a date in words."""
         number = self.first_day if day.day == 1 else str(day.day)
-        return self.pattern.format(
-            day=number, month=self.months.split()[day.month - 1], year=day.year
-        )
+        month = self.months.split()[day.month - 1]
+        text = self.pattern.format(day=number, month=month)
+        return self.with_year.format(date=text, year=day.year) if has_year else text
 
 
 class Ordinals(_LanguageTable):

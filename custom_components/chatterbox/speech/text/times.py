@@ -77,6 +77,20 @@ _PERIODS: Final[Mapping[str, tuple[int, int, tuple[int, ...]]]] = {
     "night": (17 * _HOUR, 30 * _HOUR, (22 * _HOUR, _DAY)),
 }
 """The minutes at which a part of the day begins and ends, and those that it means alone: the first that is to come."""
+_SPANS: Final[Mapping[str, tuple[int, int]]] = {
+    "": (0, _DAY),
+    "am": (0, _NOON),
+    "pm": (_NOON, _DAY),
+    "dawn": (4 * _HOUR, 8 * _HOUR),
+    "morning": (5 * _HOUR, _NOON),
+    "noon": (11 * _HOUR, 14 * _HOUR),
+    "afternoon": (_NOON, 18 * _HOUR),
+    "evening": (17 * _HOUR, _DAY),
+    "night": (20 * _HOUR, 30 * _HOUR),
+}
+"""The minutes of a part of the day in which something may take place."""
+_EARLIEST: Final = 7 * _HOUR
+"""An hour in both halves of the day is not before this one where something takes place."""
 _HALVES: Final = {
     "dawn": "am",
     "morning": "am",
@@ -98,6 +112,8 @@ _EVERY_DAY: Final = frozenset(range(_WEEK))
 _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:?\d\d.*)?", re.IGNORECASE)
 _ISO_CLOCK: Final = "T"
 _EASTER: Final = "easter "
+_NEAR_DAYS: Final = 300
+"""Days within which a date needs no year."""
 _SOME: Final = range(2, 100)
 """Days or weeks after which something comes again."""
 _DATE_SLOTS: Final = ("day", "mday", "ordinal")
@@ -266,6 +282,63 @@ def _written(text: str, now: datetime) -> Moment | None:
     return Moment(due, "", is_sure=True)
 
 
+def resolve_range(
+    words: str, *, now: datetime, language: str
+) -> tuple[datetime, datetime] | None:
+    """Return the range of time that words mean: "this weekend", "on Friday evening", "at three", "next month".
+
+    An hour lasts until the next one, and a number of days from now until the last of
+    them is over. None for words that are no such time, or are more than a year ahead.
+    """
+    parts = _read(words, language, is_range=True)
+    if parts is None or parts.is_unresolved or parts.every or parts.sun:
+        return None
+    today = now.date()
+    if (delay := parts.delay) and delay.is_of_days and not parts.names_days:
+        last = _later(today, delay)
+        return None if last == date.max else (now, _minute_of(last, _DAY, now))
+    if delay:
+        begin = _after(delay, now)
+        return begin, begin + timedelta(hours=1)
+    days = _days_of(parts, today)
+    if not days:
+        return None
+    if parts.readings:
+        first = _hour_of(parts, days[0], now)
+        last_minute = first + _HOUR
+    else:
+        first, last_minute = _SPANS[parts.period]
+    begin, end = _minute_of(days[0], first, now), _minute_of(days[-1], last_minute, now)
+    if end <= now and not parts.has_day:
+        return begin + timedelta(days=1), end + timedelta(days=1)
+    return begin, end
+
+
+def _hour_of(parts: _Parts, on: date, now: datetime) -> int:
+    """Return the minute that is meant where something takes place: by day, and still to come if it can be."""
+    minutes = _fitting_readings(parts)
+    waking = [one for one in minutes if one >= _EARLIEST]
+    coming = [one for one in waking if _minute_of(on, one + _HOUR, now) > now]
+    return (coming or waking or minutes)[0]
+
+
+def _days_of(parts: _Parts, today: date) -> Sequence[date]:
+    """Return the days of a range, from today on: the first that fits, and those of the same week or month."""
+    found = [on for on in _dates(parts, today) if on >= today]
+    if parts.has_day or not found:
+        is_long = parts.week is not None or parts.month is not None
+        names_one = bool(parts.weekdays) or parts.mday is not None
+        return found if is_long and not names_one else found[:1]
+    return [today]
+
+
+def _minute_of(on: date, minutes: int, now: datetime) -> datetime:
+    """Return a minute of a day, as clocks show it."""
+    return (datetime.combine(on, time()) + timedelta(minutes=minutes)).replace(
+        tzinfo=now.tzinfo
+    )
+
+
 def names_days(words: str, language: str) -> bool:
     """Return whether words for a time name a day or repeated days."""
     parts = _read(words, language)
@@ -278,10 +351,12 @@ def is_resolved(words: str, language: str) -> bool:
     return bool(_ISO.fullmatch(words.strip()) or (parts and not parts.is_unresolved))
 
 
-def _read(words: str, language: str) -> _Parts | None:
+def _read(words: str, language: str, *, is_range: bool = False) -> _Parts | None:
     """Return the parts of words that are a time as a whole in a language, or else in English."""
     for tag in dict.fromkeys((base_language(language), FALLBACK)):
-        ways = [_parts_of(phrases) for phrases in _divided(words, tag)[1]]
+        ways = [
+            _parts_of(phrases, is_range=is_range) for phrases in _divided(words, tag)[1]
+        ]
         if parts := next(
             (one for one in ways if one != _CONFLICT), ways[0] if ways else None
         ):
@@ -342,15 +417,15 @@ class _Span:
 
 
 def times_in(
-    sentence: str, language: str, *, joined: bool = False
+    sentence: str, language: str, *, joined: bool = False, has_days: bool = False
 ) -> Sequence[TimeInSentence]:
-    """Return the times in a sentence, the longest first.
+    """Return the times in a sentence, the longest first; a bare day is one if the sentence `has_days`.
 
     If `joined`, days and a later time of day ("every day ... at six") are a time as
     well, before those that it joins. All of several times are one, too, which is the
     last and is not understood.
     """
-    spans = _spans(sentence, base_language(language))
+    spans = _spans(sentence, base_language(language), has_days=has_days)
     times = list[TimeInSentence]()
     pairs = [
         two
@@ -373,7 +448,7 @@ def times_in(
     return times
 
 
-def _spans(sentence: str, tag: str) -> Sequence[_Span]:
+def _spans(sentence: str, tag: str, *, has_days: bool) -> Sequence[_Span]:
     """Return the times in a sentence, and bare days beside them, but for topics after another time."""
     tokens, ways = _divided(sentence, tag, is_whole=False)
     readings = [_spans_of(one, tokens) for one in ways]
@@ -381,7 +456,7 @@ def _spans(sentence: str, tag: str) -> Sequence[_Span]:
     # them there, too, the first counts whose phrases fit.
     alike = (one for one in readings if _places(one) == _places(readings[0]))
     found = min(alike, key=_has_conflict, default=())
-    if not any(span.is_strong for span in found):
+    if not (has_days or any(span.is_strong for span in found)):
         return []
     topics = _topics(tokens, found, tag)
     first = next((span.start for span in found if span.start not in topics), inf)
@@ -472,8 +547,8 @@ def _trimmed(run: Sequence[TimePhrase]) -> Sequence[TimePhrase]:
     return run[start : inner[-1] + 1]
 
 
-def _parts_of(phrases: Sequence[TimePhrase]) -> _Parts:
-    """Return what all phrases of a time mean together."""
+def _parts_of(phrases: Sequence[TimePhrase], *, is_range: bool = False) -> _Parts:
+    """Return what all phrases of a time mean together. A month without a day is a range alone."""
     parts = _NOTHING
     for phrase in _corrected(phrases):
         if phrase.kind in _UNCLEAR:
@@ -487,7 +562,8 @@ def _parts_of(phrases: Sequence[TimePhrase]) -> _Parts:
         if together is None:
             return _CONFLICT
         parts = together
-    return _UNRESOLVED if _lacks_day(parts) else parts
+    is_whole_month = is_range and parts == replace(_NOTHING, month=parts.month)
+    return _UNRESOLVED if _lacks_day(parts) and not is_whole_month else parts
 
 
 def _corrected(phrases: Sequence[TimePhrase]) -> Sequence[TimePhrase]:
@@ -1133,6 +1209,16 @@ def spoken_weekday(day: date, language: str) -> str:
     )
 
 
-def spoken_date(day: date, language: str) -> str:
-    """Return a date in words, with its weekday: "Saturday, December 5"."""
-    return f"{spoken_weekday(day, language)}, {LANGUAGES[_spoken_language(language)].dates.text(day)}"
+def spoken_date(
+    day: date, language: str, *, is_first: bool = True, now: date | None = None
+) -> str:
+    """Return a date in words, with its weekday: "Saturday, December 5, 2026".
+
+    It `is_first` if a sentence begins with it; the year is left out of one that is near.
+    """
+    tag = _spoken_language(language)
+    weekday = spoken_weekday(day, language)
+    if not is_first:
+        weekday = WORDS[tag].spoken.weekdays.split()[day.weekday()].replace("_", " ")
+    is_near = now is not None and abs((day - now).days) < _NEAR_DAYS
+    return f"{weekday}, {LANGUAGES[tag].dates.text(day, has_year=not is_near)}"
