@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -47,7 +48,9 @@ _VOLUMES: Final = (
     "media_player.volume_set",
 )
 """The actions of one intent, of which it does the first or the second."""
-_LONGEST: Final = 60
+_EVENTS: Final = frozenset({"add_event", "delete_event", "move_event"})
+"""Wordings of what is named one by one, and not set to one value."""
+_LONGEST: Final = 100
 """Characters of a text in a question."""
 _MOST_KINDS: Final = 3
 """Kinds of action in one question."""
@@ -152,12 +155,22 @@ def summarize_calls(hass: HomeAssistant, calls: Iterable[CallReview]) -> ActionS
         tuple(found.unforeseen),
         {
             wording: values
-            for wording, (values, *others) in found.settings.items()
-            if values and not others
+            for wording, several in found.settings.items()
+            if (values := _common(wording, several))
         },
         has_more=found.more or len(actions) > len(ordered),
         is_unclear=found.unclear,
     )
+
+
+def _common(
+    wording: str, several: Iterable[tuple[Setting, ...]]
+) -> tuple[Setting, ...]:
+    """Return the values to which all entities of a wording are set, or those of all events."""
+    first, *others = several
+    if wording in _EVENTS:
+        return (*first, *chain.from_iterable(others))
+    return () if others else first
 
 
 def _kind(wording: str) -> ActionKind:

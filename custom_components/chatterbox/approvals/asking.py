@@ -256,7 +256,7 @@ class _QuestionText:
         if value and sets_value(wording):
             return self._say("set", targets=targets, value=value)
         if "." not in wording:
-            return self._say(wording, targets=targets)
+            return self._say(wording, targets=targets, value=value)
         domain, _, service = wording.partition(".")
         named = f"{targets} ({value})" if value else targets
         name = self.sentences.get(f"component.{domain}.services.{service}.name")

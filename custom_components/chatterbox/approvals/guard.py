@@ -419,13 +419,13 @@ class CallGuard(Hooks):
         for_outside = self.has_outside_content and (
             when is not None or (does_change and self._takes_care(judged))
         )
-        is_guessed = not isinstance(effects, Annotated) and effects.is_guessed
+        is_by_itself = _is_asked_by_itself(effects)
         comes_again = when is not None and when.comes_again
         return replace(
             review,
             for_outside_content=for_outside,
-            for_routine=comes_again and not is_guessed,
-            is_asked=for_outside or is_guessed or comes_again,
+            for_routine=comes_again and not is_by_itself,
+            is_asked=for_outside or is_by_itself or comes_again,
         )
 
     async def _async_refusal(self, needed: Verdict, effects: Effects) -> Refusal | None:
@@ -448,7 +448,7 @@ class CallGuard(Hooks):
         if not review.is_asked:
             return review
         wish = Wish(self.hass, self.request, self.language)
-        if not wish.names(review.effects):
+        if not (wish.names(review.effects) or _says_title(wish, review)):
             source = kind_of_source(self.outside_tool)
             review = replace(review, wish_of=source)
         if wish.may_mean(review.effects):
@@ -542,6 +542,21 @@ class CallGuard(Hooks):
                 return Refusal.NOBODY
             case _:
                 return None
+
+
+def _says_title(wish: Wish, review: CallReview) -> bool:
+    """Return whether the words name what a call reads back, such as an event."""
+    effects = review.effects
+    if not (isinstance(effects, Touches) and effects.needs_yes):
+        return False
+    return wish.says(str(json_loads_object(review.call.arguments).get("text") or ""))
+
+
+def _is_asked_by_itself(effects: Effects) -> bool:
+    """Return whether a call needs approval even where rules allow all that it does."""
+    if isinstance(effects, Touches) and effects.needs_yes:
+        return True
+    return not isinstance(effects, Annotated) and effects.is_guessed
 
 
 def _is_asked_by_rule(review: CallReview) -> bool:

@@ -5,9 +5,10 @@ from typing import Final
 
 from homeassistant.core import HomeAssistant
 
-from ..agent.text import fold, heard_words
+from ..agent.text import fold, heard_words, words_alike
 from ..const import DOMAIN
 from ..effects.effect import Effects, actions_of, kind_of
+from ..home.entities import telling_words
 from ..home.entity_matches import area_name, entity_name, is_named_in
 from .action_summary import repeatable_action
 from .answers.language import action_words, is_about_all, language_code
@@ -54,6 +55,13 @@ class Wish:
             is_named_in(self.hass, one.entity_id, words)
             and not self._words_of(one.action).isdisjoint(words)
             for one in actions
+        )
+
+    def says(self, text: str) -> bool:
+        """Return whether the words hold all telling words of a text."""
+        telling = frozenset(map(fold, telling_words(text)))
+        return (
+            bool(telling) and words_alike(telling, heard_words(self.request)) == telling
         )
 
     def may_mean(self, effects: Effects) -> bool:

@@ -102,6 +102,8 @@ class Touches(_Sentence):
     """Whether a sentence may change what is no entity, such as a timer."""
     changes_memory: bool = False
     """Whether it changes what is remembered of people, which nobody outside the home may."""
+    needs_yes: bool = False
+    """Whether it is read back before it is done, even where rules allow it."""
 
 
 @dataclass(frozen=True, slots=True)
