@@ -49,6 +49,10 @@ def translated_home(language: str) -> str:
             items := attributes.get("todo_items"), list
         ):
             attributes["todo_items"] = [_item(item, names) for item in items]
+        if isinstance(attributes, dict) and isinstance(
+            events := attributes.get("events"), list
+        ):
+            attributes["events"] = [_item(event, names) for event in events]
     return yaml.safe_dump({**home}, allow_unicode=True, sort_keys=False)
 
 

@@ -25,6 +25,7 @@ from .agent.errors import ProviderError
 from .approvals.audit import async_audit_questions
 from .approvals.notifications import ApprovalNotifications
 from .approvals.pin_tries import async_get_pin_tries
+from .calendars import async_setup_calendars
 from .const import CONF_RESPONSES_API, DOMAIN, ENTRY_VERSION, SUBENTRY_AI_TASK
 from .entity import async_remove_entities
 from .evaluate import async_setup_evaluate
@@ -77,6 +78,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_setup_evaluate(hass)
     async_setup_later(hass)
     async_setup_memory(hass)
+    async_setup_calendars(hass)
     async_get_earlier_agents(hass).async_start()
     _async_follow_removals(hass)
     async_register_api(hass)

@@ -10,11 +10,13 @@ REPOSITORY = Path(__file__).parents[2]
 KNOWN_TO: Final = {
     "evaluate": {"__init__.py"},
     "panel": {"__init__.py", "evaluate/commands.py"},
+    "calendars": {"__init__.py"},
     "later": {"__init__.py", "panel/now.py", "todo.py"},
     "memory": {"__init__.py", "actions/history.py", "todo.py"},
     "offline": {
         *(
             "approvals/request_check.py",
+            "calendars/__init__.py",
             "later/__init__.py",
             "later/sentences.py",
             "memory/__init__.py",

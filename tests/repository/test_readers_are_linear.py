@@ -92,6 +92,7 @@ NEVER_ALONE: Final = frozenset(
         "home.search.async_entity_query",
         "later.schedule.edited_plan",
         "memory.fact_tools.async_get_memory_prompt",
+        "nlu.calendars.calendar_request",
         "nlu.facts.fact_request",
         "nlu.happenings.happenings",
         "nlu.messages.spoken_message",

@@ -45,6 +45,7 @@ from ..const import DOMAIN
 from ..home.entities import Home, async_get_home
 from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
+from ..nlu.calendars import CalendarRequest, calendar_request
 from ..nlu.facts import FactRequest, fact_request
 from ..nlu.happenings import Happening, happening_lexicon, happenings
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
@@ -370,6 +371,16 @@ async def async_fact_request(
     """Return what a sentence wants to be done with facts; None for any other sentence."""
     words = await _async_lexicon(hass, language)
     return fact_request(sentence, language, words) if words else None
+
+
+async def async_calendar_request(
+    hass: HomeAssistant, sentence: str, language: str, calendars: Mapping[str, str]
+) -> CalendarRequest | None:
+    """Return what a sentence wants of calendars, whose ids are given by name; None for any other sentence."""
+    words = await _async_lexicon(hass, language)
+    if words is None:
+        return None
+    return calendar_request(sentence, language, words, calendars)
 
 
 async def _async_loaded(hass: HomeAssistant, language: str) -> str:

@@ -13,8 +13,9 @@ from homeassistant.helpers.importlib import async_import_module
 
 # fmt: off
 type Ability = Literal[
-    "api_sockets", "assistants", "conversations", "debug_view", "foresight", "home_in_short", "home_kept", "list_items",
-    "past", "past_authors", "phones", "pins", "profile_language", "scenes", "script_errors", "scripts", "sentences",
+    "api_sockets", "assistants", "calendar_events", "conversations", "debug_view", "foresight", "home_in_short",
+    "home_kept", "list_items", "past", "past_authors", "phones", "pins", "profile_language", "scenes", "script_errors",
+    "scripts", "sentences",
 ]
 # fmt: on
 """The part of Chatterbox that is off when a name is missing. Its text has the key `ability_` and this one."""

@@ -9,6 +9,7 @@ from homeassistant.core import HomeAssistant
 from ..const import LOGGER
 from ..internals import (
     assist_pipeline,
+    calendar,
     conversation,
     frontend,
     homeassistant,
@@ -27,6 +28,7 @@ from ..speech.sentences import async_get_sentences
 
 _COMPONENTS: Final = (
     assist_pipeline,
+    calendar,
     conversation,
     frontend,
     homeassistant,

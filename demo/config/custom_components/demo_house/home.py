@@ -36,6 +36,7 @@ from .home_entity import HomeEntity
 from .home_information import (
     HomeBinarySensor,
     HomeButton,
+    HomeCalendar,
     HomeNumber,
     HomeScene,
     HomeSelect,
@@ -53,6 +54,7 @@ def _domain(entity: object) -> str:
 type AnyHomeEntity = Annotated[
     Annotated[HomeBinarySensor, Tag("binary_sensor")]
     | Annotated[HomeButton, Tag("button")]
+    | Annotated[HomeCalendar, Tag("calendar")]
     | Annotated[HomeClimate, Tag("climate")]
     | Annotated[HomeCover, Tag("cover")]
     | Annotated[HomeFan, Tag("fan")]

@@ -5,11 +5,12 @@ behaves: that is the part of the platform module. In the file, what is not the s
 all kinds stands under `attributes:`.
 """
 
-from datetime import date, datetime
+from datetime import date, datetime, time
 from typing import Annotated
 
 from homeassistant.components.binary_sensor import BinarySensorDeviceClass
 from homeassistant.components.button import ButtonDeviceClass
+from homeassistant.components.calendar import CalendarEntityFeature
 from homeassistant.components.number import NumberDeviceClass
 from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 from homeassistant.components.todo import TodoItemStatus, TodoListEntityFeature
@@ -36,6 +37,28 @@ class HomeButton(HomeEntity):
     """A button; its state is when it was pressed."""
 
     device_class: Named[ButtonDeviceClass] | None = None
+
+
+class HomeEvent(Written):
+    """An event of a calendar: with a `start` it takes `minutes`, without one so many `days`."""
+
+    summary: str
+    day: int = 0
+    """Days from the first day of the home."""
+    start: time | None = None
+    minutes: int = 60
+    days: int = 1
+    location: str | None = None
+    rrule: str | None = None
+
+
+class HomeCalendar(HomeEntity):
+    """A calendar."""
+
+    supported_features: Annotated[
+        CalendarEntityFeature, features_of(CalendarEntityFeature)
+    ] = CalendarEntityFeature(0)
+    events: tuple[HomeEvent, ...] = ()
 
 
 class HomeNumber(HomeEntity):

@@ -1,0 +1,190 @@
+"""Understands what a sentence wants to know of calendars, or to be done in them.
+
+The words by language are in `languages/<language>/calendar.toml`: phrases by what they
+want, in which `<title>` stands for the title of an event, and `<named>` for the name of
+a calendar. Times are taken out of a sentence before.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final, NamedTuple, NotRequired, TypedDict
+
+from ..agent.text import base_language, fold, read_language_files
+from ..speech.text.phrases import PhraseTree, Token, divided, text_tokens
+from .lexicon import SMALL, Lexicon
+
+_NAMED: Final = "named"
+_TITLE: Final = "title"
+_MOST: Final = 40
+"""Words of a sentence."""
+_SHORTEST_PART: Final = 3
+_END: Final = " .!?。！？,，:："  # noqa: RUF001 also Chinese marks
+
+
+class _CalendarWords(TypedDict):
+    rules: dict[str, str]
+    """Words that phrases share, by their name in angle brackets."""
+    phrases: dict[str, str]
+    """Phrases by what they want: a value of `CalendarRequest.action`."""
+    ends: NotRequired[str]
+    """Last parts of words that are read as two: "Zahnarzttermin"."""
+
+
+_LANGUAGES: Final = read_language_files("calendar", _CalendarWords)
+
+
+class CalendarRequest(NamedTuple):
+    """A request about calendars."""
+
+    action: str
+    """`at` and `list` ask what is there, the first only at a time, `next` what comes next, `find` and `find_event` when
+    something is, the first in words that may be about anything; `free`, `add`, `delete` and `move`."""
+    title: str = ""
+    calendar: str = ""
+    """The id of one that is named."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grammar:
+    """The phrases of a language, and the words that they share; neither is written out, as they are too many then."""
+
+    phrases: PhraseTree[str]
+    rules: Mapping[str, PhraseTree[str]]
+    ends: Sequence[str]
+
+
+@cache
+def _grammar(language: str) -> _Grammar | None:
+    words = _LANGUAGES.get(language)
+    if words is None:
+        return None
+    phrases = PhraseTree[str]()
+    for action, texts in words["phrases"].items():
+        phrases.add_all(texts, action, {})
+    rules = {name: PhraseTree[str]() for name in words["rules"]}
+    for name, text in words["rules"].items():
+        rules[name].add_all(text, name, {})
+    return _Grammar(phrases, rules, divided(fold(words.get("ends", ""))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A way in which phrases cover a sentence."""
+
+    action: str
+    title: tuple[int, int] = (0, 0)
+    calendar: tuple[int, int] = (0, 0)
+
+    @property
+    def size(self) -> int:
+        """The number of words that are no part of a phrase."""
+        return self.title[1] - self.title[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence in which phrases are looked for."""
+
+    heard: Sequence[str]
+    names: Sequence[tuple[str, ...]]
+    """The names of calendars."""
+    rules: Mapping[str, PhraseTree[str]]
+    words: Lexicon
+
+    def matches(self, tree: PhraseTree[str]) -> Iterator[_Match]:
+        """Yield the ways in which phrases cover all words but courtesy."""
+        for start in self._without_small(0):
+            for end, found in self._below(tree, start, _Match("")):
+                if len(self.heard) in self._without_small(end):
+                    yield found
+
+    def _below(
+        self, node: PhraseTree[str], at: int, found: _Match
+    ) -> Iterator[tuple[int, _Match]]:
+        """Yield where a phrase that begins at a word may end, with what is found in it."""
+        for action in node.values:
+            yield at, replace(found, action=action)
+        if at < len(self.heard) and (following := node.words.get(self.heard[at])):
+            yield from self._below(following, at + 1, found)
+        for name, following in node.slots.items():
+            for end, filled in self._filled(name, at, found):
+                yield from self._below(following, end, filled)
+
+    def _filled(
+        self, name: str, at: int, found: _Match
+    ) -> Iterator[tuple[int, _Match]]:
+        """Yield where words may end that stand for a slot."""
+        if name == _TITLE:
+            for end in range(at + 1, len(self.heard) + 1):
+                yield end, replace(found, title=(at, end))
+        elif name == _NAMED:
+            for end in self._named(at):
+                yield end, replace(found, calendar=(at, end))
+        else:
+            yield from self._below(self.rules[name], at, found)
+
+    def _named(self, at: int) -> Iterator[int]:
+        for name in self.names:
+            end = at + len(name)
+            if tuple(self.heard[at:end]) == name:
+                yield end
+
+    def _without_small(self, at: int) -> set[int]:
+        """Return a place, and those behind words that change nothing."""
+        found, waiting = {at}, [at]
+        while waiting:
+            for end, one in self.words.phrases.found(self.heard, waiting.pop()):
+                if one.role in SMALL and end not in found:
+                    found.add(end)
+                    waiting.append(end)
+        return found
+
+
+def calendar_request(
+    sentence: str, language: str, words: Lexicon, calendars: Mapping[str, str]
+) -> CalendarRequest | None:
+    """Return what a sentence without its time wants; None for any other one. `calendars` has their ids by name.
+
+    Of several ways to read it, the one with the shortest title counts.
+    """
+    grammar = _grammar(base_language(language))
+    if grammar is None:
+        return None
+    found = [*_divided(sentence, grammar.ends)]
+    known = {_words(name): entity_id for name, entity_id in calendars.items()}
+    heard = [one.word for one in found]
+    if len(heard) > _MOST:
+        return None
+    parsed = _Sentence(heard, [*known], grammar.rules, words)
+    match = min(parsed.matches(grammar.phrases), key=lambda one: one.size, default=None)
+    if match is None:
+        return None
+    first, last = match.calendar
+    title = _text(sentence, found[slice(*match.title)])
+    return CalendarRequest(match.action, title, known.get((*heard[first:last],), ""))
+
+
+def _divided(sentence: str, ends: Sequence[str]) -> Iterator[Token]:
+    """Yield the words of a sentence; a word with one of some ends is two."""
+    for token in text_tokens(sentence):
+        if not token.word.isalnum():
+            continue
+        last = next((one for one in ends if token.word.endswith(one)), "")
+        middle = token.end - len(last)
+        if last and middle - token.start >= _SHORTEST_PART:
+            yield Token(token.word.removesuffix(last), token.start, middle)
+            yield Token(last, middle, token.end)
+        else:
+            yield token
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(token.word for token in text_tokens(name) if token.word.isalnum())
+
+
+def _text(sentence: str, found: Sequence[Token]) -> str:
+    if not found:
+        return ""
+    text = sentence[found[0].start : found[-1].end].strip(_END)
+    return f"{text[:1].upper()}{text[1:]}"
