@@ -13,9 +13,7 @@ _FOR_DEVELOPERS: Final = {
     "glossary",
     "library",
     "performance",
-    "recorded-runs",
     "responses-api-reference",
-    "roadmap",
 }
 _URL: Final = re.compile(r"\]\((\.\./[^)\s]*)\)")
 

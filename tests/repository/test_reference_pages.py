@@ -98,7 +98,7 @@ def test_the_models_that_setting_up_names_have_the_figures_of_the_pages_about_th
 ):
     start, runs, costs = (
         (DOCS / f"{page}.md").read_text("utf-8")
-        for page in ("start", "recorded-runs", "costs")
+        for page in ("start", "evaluate", "costs")
     )
     named = re.findall(r"^\| (\S+) \| (\d+) \|$", start, re.MULTILINE)
     recorded = r"^\| ([^* ]+) \| 196 \| \d+ \| \d+ \| (\d+) \|"
