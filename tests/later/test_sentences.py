@@ -330,6 +330,13 @@ async def described(
             "arguments": {"sentence": words},
         }:
             return f"act {when}: {words}"
+        case {
+            "kind": "act" | "act_always" as kind,
+            "entity": entity,
+            "state": value,
+            "arguments": {"sentence": words},
+        }:
+            return f"{kind} {entity} {value}: {words}"
         case {"kind": "remind", "when": when, "text": words}:
             return f"remind {when}: {words}"
         case {"kind": kind, **others}:

@@ -28,6 +28,10 @@ def vocabulary(language: str) -> HomeVocabulary:
             "binary_sensor.front_door", "binary_sensor", (names["door"],), "door"
         ),
         KnownEntity("lock.front_door", "lock", (names["door"],)),
+        KnownEntity("lock.shed", "lock", ("Qwert",)),
+        KnownEntity(
+            "binary_sensor.shed", "binary_sensor", ("Qwert Abc",), "door", "shed"
+        ),
         KnownEntity("light.porch", "light", (names["light"],)),
         KnownEntity(
             "sensor.humidity", "sensor", (names["humidity"],), "humidity", ROOM

@@ -93,11 +93,11 @@ def time_text(
 
 
 def repetition_text(plan: FuturePlan, language: str) -> str:
-    """Return how a plan comes again, in words; empty for one that waits for a state."""
+    """Return how a plan comes again at times, in words; empty for one that does not."""
     now = dt_util.now()
     return (
         spoken_time(plan.due, now=now, language=language, every=plan.every)
-        if plan.due
+        if plan.due and plan.every
         else ""
     )
 

@@ -6,16 +6,17 @@ passed on as it was said.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Final, NamedTuple
 
 from ..agent.text import MOST_UNDERSTOOD, base_language, read_language_files
-from ..speech.text.phrases import divided
+from ..speech.text.phrases import Token, divided
 from .kinds import KINDS, ON_OFF
 from .lexicon import COMMA, Lexicon, Role, phrase_table, read_lexicon, tokens_of_phrase
 from .questions import is_of_kind
-from .reading import MOST_WORDS, Parts, read
+from .reading import MOST_WORDS, Parts, Reading, read
 from .vocabulary import HomeVocabulary, KnownEntity
 
 ME: Final = "me"
@@ -34,6 +35,7 @@ _ROLES: Final = frozenset(
 _AROUND: Final = " .,!。，！"  # noqa: RUF001 Chinese marks
 _LONGEST: Final = 14
 """Words of what happens."""
+_SUBJECTS: Final = (Role.ENTITY, Role.KIND, Role.PLACE, Role.ASPECT)
 _BOUNDS: Final = {"above": ">", "below": "<"}
 _NUMBERS: Final = frozenset({"sensor", "number", "input_number"})
 _OPENINGS: Final = frozenset({"door", "garage_door", "opening", "window"})
@@ -123,52 +125,88 @@ def happenings(
     sentence: str, language: str, words: Lexicon, names: HomeVocabulary
 ) -> Iterator[Happening]:
     """Yield what a sentence may want to be done, and when; nothing for any other sentence."""
-    for text, command, is_once in _divided(
-        sentence, words, _clauses(base_language(language))
-    ):
-        for reading in read(text, words, names):
-            if meant := _meant(Parts(reading.spans), words, names):
-                yield Happening(*meant, is_once, command)
-                break
-
-
-def _divided(sentence: str, words: Lexicon, known: _Clauses) -> Iterator[_Clause]:
-    """Yield the ways to divide a sentence: at commas before other places."""
-    spoken = words.tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else []
-    found = [token for token in spoken if token.word != COMMA]
-    commas = [token.start for token in spoken if token.word == COMMA]
-    heard = [token.word for token in found[: MOST_WORDS + 1]]
-    if len(heard) > MOST_WORDS:
+    if len(sentence) > MOST_UNDERSTOOD:
         return
-    last = next((one for one in known.last if heard[-len(one) :] == one), ())
-    end, is_once = len(heard) - len(last), bool(last)
-    starts = [*(token.start for token in found), len(sentence)]
+    spoken = words.tokens(sentence)
+    found = [token for token in spoken if token.word != COMMA]
+    if len(found) > MOST_WORDS:
+        return
+    commas = [token.start for token in spoken if token.word == COMMA]
+    clauses_of = _Sentence(
+        sentence, found, commas, words, _clauses(base_language(language))
+    )
+    for text, command, is_once in clauses_of.clauses():
+        readings = read(text, words, names)
+        meant = (_meant(reading, words, names) for reading in readings)
+        if one := next(filter(None, meant), None):
+            yield Happening(*one, is_once, command)
 
-    def text(first: int, until: int) -> str:
-        return sentence[starts[first] : starts[until]].strip(_AROUND)
 
-    def parts(first: int, until: int, *, is_once: bool) -> Iterator[_Clause]:
-        then = _after(heard, until, known.then)
-        following = words.phrases.found(heard, then)
-        if all(meaning.role is not Role.AND for _, meaning in following):
-            yield _Clause(text(first, until), text(then, end), is_once)
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence that may tell what happens, without its commas."""
 
-    for start in range(end):
-        begun, once = next(
-            (one for one in known.before if _is_at(heard, start, one[0])), ((), False)
+    text: str
+    tokens: Sequence[Token]
+    commas: Sequence[int]
+    """Where they stand in the text."""
+    words: Lexicon
+    known: _Clauses
+
+    @property
+    def heard(self) -> list[str]:
+        """Its words."""
+        return [token.word for token in self.tokens]
+
+    def clauses(self) -> Iterator[_Clause]:
+        """Yield the ways to divide it."""
+        heard = self.heard
+        last = next((one for one in self.known.last if heard[-len(one) :] == one), ())
+        end = len(heard) - len(last)
+        for start in range(end):
+            for clause in (*self._begun(start, end), *self._ended(start, end)):
+                yield clause._replace(is_once=clause.is_once or bool(last))
+
+    def _begun(self, start: int, end: int) -> Iterator[_Clause]:
+        """Yield those with words that begin what happens at a place: at commas before other places."""
+        fitting = (
+            one for one in self.known.before if _is_at(self.heard, start, one[0])
         )
-        if begun and start and end - start - len(begun) <= _LONGEST:
-            clause = text(start + len(begun), end)
-            yield _Clause(clause, text(0, start), is_once or once)
-        elif begun and not start:
-            first = len(begun)
-            last_words = {sum(one.start < comma for one in found) for comma in commas}
-            until = range(first + 1, min(first + _LONGEST, end))
-            for at in sorted(until, key=lambda at: at not in last_words):
-                yield from parts(first, at, is_once=is_once or once)
-        ended = next((one for one in known.after if _is_at(heard, start, one)), ())
-        if ended and 0 < start <= _LONGEST:
-            yield from parts(0, start, is_once=is_once)
+        if (begun := next(fitting, None)) is None:
+            return
+        phrase, is_once = begun
+        first = start + len(phrase)
+        if start:
+            if end - first <= _LONGEST:
+                command = self._part(0, start)
+                yield _Clause(self._part(first, end), command, is_once)
+            return
+        at_commas = {
+            sum(one.start < comma for one in self.tokens) for comma in self.commas
+        }
+        until = range(first + 1, min(first + _LONGEST, end))
+        for at in sorted(until, key=lambda at: at not in at_commas):
+            yield from self._before_command(first, at, end, is_once=is_once)
+
+    def _ended(self, start: int, end: int) -> Iterator[_Clause]:
+        """Yield those with words that end what happens at a place."""
+        is_ended = any(_is_at(self.heard, start, one) for one in self.known.after)
+        if is_ended and 0 < start <= _LONGEST:
+            yield from self._before_command(0, start, end, is_once=False)
+
+    def _before_command(
+        self, first: int, until: int, end: int, *, is_once: bool
+    ) -> Iterator[_Clause]:
+        """Yield what happens with the command after it, unless both are joined to something else."""
+        heard = self.heard
+        then = _after(heard, until, self.known.then)
+        following = self.words.phrases.found(heard, then)
+        if all(meaning.role is not Role.AND for _, meaning in following):
+            yield _Clause(self._part(first, until), self._part(then, end), is_once)
+
+    def _part(self, first: int, until: int) -> str:
+        starts = [*(token.start for token in self.tokens), len(self.text)]
+        return self.text[starts[first] : starts[until]].strip(_AROUND)
 
 
 def _is_at(heard: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
@@ -183,9 +221,10 @@ def _after(heard: Sequence[str], at: int, phrases: Sequence[Sequence[str]]) -> i
 
 
 def _meant(
-    parts: Parts, words: Lexicon, names: HomeVocabulary
+    reading: Reading, words: Lexicon, names: HomeVocabulary
 ) -> tuple[str, str] | None:
     """Return the entity and its state that all words mean; None if they mean none, or several."""
+    parts = Parts(reading.spans)
     states = [*parts.values(Role.STATE), *filter(None, [parts.act(words)])]
     amounts = parts.all(Role.AMOUNT)
     if not _ROLES.issuperset(parts.by_role) or len(states) != 1 or len(amounts) > 1:
@@ -194,22 +233,29 @@ def _meant(
     bound = _BOUNDS.get(state, "")
     if bool(bound) != bool(amounts):
         return None
-    subjects = (Role.ENTITY, Role.KIND, Role.PLACE, Role.ASPECT)
-    pronouns, is_alone = parts.values(Role.PRONOUN), not any(map(parts.all, subjects))
-    if state in _OF_PEOPLE and is_alone:  # "cuando salga de casa"
+    pronouns, has_subject = parts.values(Role.PRONOUN), any(map(parts.all, _SUBJECTS))
+    if state in _OF_PEOPLE and not has_subject:  # "cuando salga de casa"
         return None if "any" in pronouns else (ME, state)
     if "me" in pronouns:
         return None
-    found = [
-        (one.entity_id, value)
-        for one in names.entities
-        if (value := _state_of(one, state)) is not None
-        and _is_subject(one, parts, names)
-    ]
+    if (found := _entity_in(state, reading, parts, names)) is None:
+        return None
+    entity_id, value = found
+    return entity_id, f"{bound} {amounts[0].number:g}" if bound else value
+
+
+def _entity_in(
+    state: str, reading: Reading, parts: Parts, names: HomeVocabulary
+) -> tuple[str, str] | None:
+    """Return the one entity that is named and may be in a state, and that state as it has it."""
+    able = {one.entity_id: _state_of(one, state) for one in names.entities}
+    possible = [one for one in names.entities if able[one.entity_id] is not None]
+    found = [one for one in possible if _is_subject(one, parts, names)]
+    found = found or [one for one in possible if _is_part(one, reading, parts, names)]
     if len(found) != 1:
         return None
-    [(entity_id, value)] = found
-    return entity_id, f"{bound} {amounts[0].number:g}" if bound else value
+    [entity] = found
+    return entity.entity_id, able[entity.entity_id] or ""
 
 
 def _state_of(entity: KnownEntity, state: str) -> str | None:
@@ -229,6 +275,24 @@ def _state_of(entity: KnownEntity, state: str) -> str | None:
 
 def _is_subject(entity: KnownEntity, parts: Parts, names: HomeVocabulary) -> bool:
     """Return whether all words that name something are about an entity."""
+    is_named = all(entity.entity_id in one.ids for one in parts.named)
+    return is_named and _is_described(entity, parts, names)
+
+
+def _is_part(
+    entity: KnownEntity, reading: Reading, parts: Parts, names: HomeVocabulary
+) -> bool:
+    """Return whether an entity is a part of what is named: "Front Door Contact", where a lock is the "Front Door"."""
+    named = [
+        {*tokens_of_phrase(reading.text(one.start, one.end))}
+        for one in parts.all(Role.ENTITY)
+    ]
+    own = [{*tokens_of_phrase(name)} for name in entity.names]
+    is_within = bool(named) and all(any(one <= name for name in own) for one in named)
+    return is_within and _is_described(entity, parts, names)
+
+
+def _is_described(entity: KnownEntity, parts: Parts, names: HomeVocabulary) -> bool:
     areas = [
         span.named.ids if span.named else names.areas_of(span.value)
         for span in parts.all(Role.PLACE)
@@ -236,7 +300,6 @@ def _is_subject(entity: KnownEntity, parts: Parts, names: HomeVocabulary) -> boo
     kinds = [KINDS.get(value) for value in parts.values(Role.KIND)]
     return all(
         chain(
-            (entity.entity_id in one.ids for one in parts.named),
             (entity.area_id in one for one in areas),
             (kind is not None and is_of_kind(kind, entity) for kind in kinds),
             (entity.device_class == one for one in parts.values(Role.ASPECT)),

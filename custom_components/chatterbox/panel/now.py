@@ -474,9 +474,7 @@ async def _async_plan(viewer: Viewer, views: TurnViews, plan: FuturePlan) -> Pla
         place=views.place(plan.asker.device_id, plan.asker.satellite_id),
         due_at=plan.due.timestamp() if plan.due else None,
         every=plan.every,
-        repeats=repetition_text(plan, views.language or views.hass.config.language)
-        if plan.every
-        else "",
+        repeats=repetition_text(plan, views.language or views.hass.config.language),
         condition=waiting_text(views.hass, plan) or None,
         can_change=plan.due is not None and is_free,
         can_rename=plan.kind is PlanKind.REMIND and is_free,
