@@ -168,7 +168,7 @@ def main() -> None:
     parser.add_argument(
         "--publish",
         action="store_true",
-        help="write bench/pages/performance.md and README.md",
+        help="write bench/pages/performance.md",
     )
     parser.add_argument("--results", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()

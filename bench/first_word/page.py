@@ -1,8 +1,7 @@
-"""Writes the tables of `script/first_word --publish` into `bench/pages/performance.md` and the README."""
+"""Writes the tables of `script/first_word --publish` into `bench/pages/performance.md`."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel
@@ -13,13 +12,11 @@ from demo.configuration import REPOSITORY
 _BEGIN: Final = "<!-- script/first_word --publish writes this -->"
 _END: Final = "<!-- up to here -->"
 _BLOCK: Final = re.compile(f"{_BEGIN}.*?{_END}", re.DOTALL)
-_IN_README: Final[tuple[Home, ...]] = (DEMO, STREET)
 _TITLES: Final[Mapping[Home, str]] = {
     DEMO: "home of `script/demo`",
     STREET: "eight such homes, each with names of its own",
 }
 _PAGE: Final = REPOSITORY / "bench/pages/performance.md"
-_README: Final = REPOSITORY / "README.md"
 
 
 class Row(NamedTuple):
@@ -54,7 +51,7 @@ def table(home: Home, rows: Iterable[Row]) -> Iterator[str]:
 
 
 def publish(measured: Mapping[Home, Measured]) -> None:
-    """Replace the tables of both pages."""
+    """Replace the tables of the page."""
     lines: list[str] = []
     for home, one in measured.items():
         core, ours, warm = (f"{time:,.0f} ms" for time in one.milliseconds)
@@ -63,15 +60,9 @@ def publish(measured: Mapping[Home, Measured]) -> None:
             f"As an example, the first turn took {core}, {ours} and {warm} on the machine of this run.",
             "",
         ]
-    _replace(_PAGE, lines)
-    _replace(
-        _README,
-        [
-            line
-            for home in _IN_README
-            for line in (*table(home, measured[home].rows), "")
-        ],
-    )
+    page = _PAGE.read_text("utf-8")
+    block = "\n".join((_BEGIN, "", *lines, _END)).replace("\n\n\n", "\n\n")
+    _PAGE.write_text(with_block(page, block), encoding="utf-8")
 
 
 def block_of(page: str) -> str:
@@ -83,13 +74,3 @@ def block_of(page: str) -> str:
 def with_block(page: str, block: str) -> str:
     """Return a page with another block of tables."""
     return _BLOCK.sub(lambda _: block, page)
-
-
-def _replace(path: Path, lines: Iterable[str]) -> None:
-    page = path.read_text("utf-8")
-    path.write_text(
-        with_block(
-            page, "\n".join((_BEGIN, "", *lines, _END)).replace("\n\n\n", "\n\n")
-        ),
-        encoding="utf-8",
-    )
