@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
     [
         ("light", "turn on the kitchen light", 99, 1_460, "tools/dispatch.py"),
         ("approval", "unlock the front door", 106, 4_160, "approvals/questions.py"),
-        ("api", "turn on the kitchen light", 109, 1_400, "responses/views.py"),
+        ("api", "turn on the kitchen light", 109, 1_410, "responses/views.py"),
     ],
 )
 async def test_a_turn_enters_a_bounded_number_of_files(

@@ -26,9 +26,9 @@ from homeassistant.components.calendar.const import (
     CalendarEntityFeature,
     CalendarService,
 )
+from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.const import ATTR_ENTITY_ID
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import intent
 from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.util import dt as dt_util
@@ -44,7 +44,7 @@ from ..agent.messages import (
 from ..agent.text import clipped, plain_name
 from ..const import LOGGER, REDACTED_PIN
 from ..effects.effect import NOTHING, Annotated, Effects, EntityAction, Touches
-from ..home.entity_matches import entity_name, matching_states
+from ..home.entity_matches import entity_name
 from ..internals.calendar import calendar_entity
 from ..speech.text.times import Moment, prepare, resolve_range, resolve_time
 from ..tools.own.own_tool import (
@@ -94,7 +94,7 @@ _GROUP: Final = ToolGroup(
     "Reads calendars and free time; adds, deletes or moves an event.",
     ACTIONS,
     {
-        _TEXT: {"type": "string", "description": "Its title"},
+        _TEXT: {"type": "string"},
         _WHEN: {
             "type": "string",
             "description": "As said, or 2026-12-04T15:00/2026-12-04T16:00",
@@ -552,10 +552,11 @@ async def _async_read_effects(call: OwnCall) -> Annotated:
 
 
 def _has_calendars(offered: Offered) -> bool:
-    every = intent.MatchTargetsConstraints(
-        domains={CALENDAR}, assistant=conversation.DOMAIN
+    hass = offered.hass
+    return can_act(offered) and any(
+        async_should_expose(hass, conversation.DOMAIN, entity_id)
+        for entity_id in hass.states.async_entity_ids(CALENDAR)
     )
-    return can_act(offered) and bool(matching_states(offered.hass, every))
 
 
 def _definition(

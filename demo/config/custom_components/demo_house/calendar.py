@@ -41,11 +41,9 @@ class DemoCalendar(DemoHouseEntity, CalendarEntity):
 
     @property
     @override
-    def event(self) -> CalendarEvent | None:
-        """Return the event that goes on, or the next one."""
-        now = dt_util.now()
-        coming = [one for one in self._events.values() if one.end_datetime_local > now]
-        return min(coming, key=lambda one: one.start_datetime_local, default=None)
+    def event(self) -> None:
+        """Return none: the state would change by itself when one begins."""
+        return None
 
     @override
     async def async_get_events(
