@@ -673,10 +673,12 @@ class ModelFlow(ConfigSubentryFlow):
                 for name in names
             }
             if group != SETTINGS:
-                # Closed even with a problem: so the dialog is short, and the list at
-                # its top is seen.
+                # Of many groups, even one with a problem is closed: so the dialog is
+                # short, and the list at its top is seen.
                 marker = vol.Optional if group == WEB else vol.Required
-                part = {marker(group): section(vol.Schema(part), {"collapsed": True})}
+                is_open = group == WEB and any(one.place in names for one in problems)
+                shown = section(vol.Schema(part), {"collapsed": not is_open})
+                part = {marker(group): shown}
             fields |= part
         sentences = await async_viewer_sentences(self.hass)
         assist = source_names(self.hass, sentences)[llm.LLM_API_ASSIST]
