@@ -53,11 +53,17 @@ from .runtime.references import MissingReferences, async_follow_entities
 from .settings.rules import async_get_home_rules
 from .settings.stored_file import remove_copies
 from .speech.sentences import as_setup_error
+from .tools.own.guest_mode import async_setup_guest_mode
 from .turns.guarded_api import async_offer_guarded_api
 from .usage.tracker import async_get_usage_tracker
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
-PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR, Platform.TODO)
+PLATFORMS: Final = (
+    Platform.CONVERSATION,
+    Platform.SENSOR,
+    Platform.SWITCH,
+    Platform.TODO,
+)
 """Platforms of every entry."""
 
 
@@ -79,6 +85,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_setup_later(hass)
     async_setup_memory(hass)
     async_setup_calendars(hass)
+    async_setup_guest_mode(hass)
     async_get_earlier_agents(hass).async_start()
     _async_follow_removals(hass)
     async_register_api(hass)

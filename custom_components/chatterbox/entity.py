@@ -1,11 +1,17 @@
 """The base of Chatterbox's entities: identity, device and availability."""
 
-from typing import override
+from collections.abc import Callable
+from typing import Final, override
 
-from homeassistant.config_entries import ConfigSubentry
+from homeassistant.config_entries import (
+    SIGNAL_CONFIG_ENTRY_CHANGED,
+    ConfigEntryState,
+    ConfigSubentry,
+)
 from homeassistant.const import CONF_MODEL
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.entity_platform import async_get_platforms
 from homeassistant.helpers.update_coordinator import BaseCoordinatorEntity
@@ -40,6 +46,32 @@ class AgentDeviceEntity(Entity):
             model=subentry.data.get(CONF_MODEL, entry.title),
             name=subentry.title,
         )
+
+
+_UP: Final = frozenset({ConfigEntryState.LOADED, ConfigEntryState.SETUP_IN_PROGRESS})
+
+
+def async_show_in_home(
+    hass: HomeAssistant,
+    entry: ChatterboxConfigEntry,
+    show: Callable[[set[type[Entity]]], None],
+) -> None:
+    """Show entities of which the home has one each in the first entry that is up, as long as they are in no other one.
+
+    `show` is given the types of the entities that are there.
+    """
+
+    @callback
+    def show_if_first(*_: object) -> None:
+        entries = hass.config_entries.async_entries(DOMAIN)
+        if entry is next((one for one in entries if one.state in _UP), None):
+            platforms = async_get_platforms(hass, DOMAIN)
+            show({type(one) for each in platforms for one in each.entities.values()})
+
+    show_if_first()
+    entry.async_on_unload(
+        async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, show_if_first)
+    )
 
 
 async def async_remove_entities(

@@ -12,9 +12,7 @@ from typing import Final
 from homeassistant.components.person import DOMAIN as PERSON_DOMAIN
 from homeassistant.components.todo import DOMAIN as TODO_DOMAIN
 from homeassistant.config_entries import (
-    SIGNAL_CONFIG_ENTRY_CHANGED,
     ConfigEntry,
-    ConfigEntryState,
     ConfigSubentry,
 )
 from homeassistant.const import (
@@ -32,13 +30,11 @@ from homeassistant.core import (
 from homeassistant.exceptions import PlatformNotReady
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
-from homeassistant.helpers.entity_platform import (
-    AddConfigEntryEntitiesCallback,
-    async_get_platforms,
-)
+from homeassistant.helpers.entity import Entity
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .const import DOMAIN, SUBENTRY_CONVERSATION
-from .entity import AgentDeviceEntity
+from .entity import AgentDeviceEntity, async_show_in_home
 from .later.todo_list import LaterList
 from .memory.fact_list import HOUSEHOLD_LIST, FactList, HouseholdList
 from .memory.facts import (
@@ -54,7 +50,6 @@ from .speech.sentences import translated
 PARALLEL_UPDATES = 0
 
 _PART: Final = "memories"
-_UP: Final = frozenset({ConfigEntryState.LOADED, ConfigEntryState.SETUP_IN_PROGRESS})
 
 
 async def async_setup_entry(
@@ -72,16 +67,8 @@ async def async_setup_entry(
         raise translated(PlatformNotReady, error.problem.value) from error
 
     @callback
-    def show_lists_of_home(*_: object) -> None:
-        """Show the lists of the home in the first entry that is up, as long as they are in no other one."""
+    def show_lists_of_home(present: set[type[Entity]]) -> None:
         entries = hass.config_entries.async_entries(DOMAIN)
-        if entry is not next((one for one in entries if one.state in _UP), None):
-            return
-        present = {
-            type(one)
-            for platform in async_get_platforms(hass, DOMAIN)
-            for one in platform.entities.values()
-        }
         if LaterList not in present:
             async_add_entities([LaterList(hass)])
         if not any(map(_remembers, entries)):
@@ -89,10 +76,7 @@ async def async_setup_entry(
         elif HouseholdList not in present:
             async_add_entities([HouseholdList()])
 
-    show_lists_of_home()
-    entry.async_on_unload(
-        async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, show_lists_of_home)
-    )
+    async_show_in_home(hass, entry, show_lists_of_home)
 
     @callback
     def add(subentry: ConfigSubentry) -> None:

@@ -25,6 +25,8 @@ export interface Now {
   plans: Plan[];
   /** The stored files that cannot be read, such as `later`. */
   unreadable: string[];
+  /** Since when guest mode is on; null while it is off. */
+  guests_since: number | null;
 }
 
 export interface AgentNow {

@@ -22,7 +22,12 @@ KNOWN_TO: Final = {
             "memory/__init__.py",
             "runtime/agents.py",
         ),
-        *("runtime/composition.py", "tools/turn_tools.py", "turns/run.py"),
+        *(
+            "runtime/composition.py",
+            "tools/own/guest_mode.py",
+            "tools/turn_tools.py",
+            "turns/run.py",
+        ),
     },
     "responses": {"__init__.py"},
     "usage": {

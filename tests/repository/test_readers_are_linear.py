@@ -94,6 +94,7 @@ NEVER_ALONE: Final = frozenset(
         "memory.fact_tools.async_get_memory_prompt",
         "nlu.calendars.calendar_request",
         "nlu.facts.fact_request",
+        "nlu.guests.guest_mode_wish",
         "nlu.happenings.happenings",
         "nlu.messages.spoken_message",
         "nlu.past.past_question",

@@ -39,6 +39,7 @@ CATEGORIES = {
         "config",
         "config_panel",
         "config_subentries",
+        "device",
         "entity",
         "exceptions",
         "issues",

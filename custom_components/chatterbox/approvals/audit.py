@@ -525,6 +525,7 @@ class CallAudit(Hooks):
 _REFUSED: Final[Mapping[Refusal, CallState]] = {
     Refusal.RULES: CallState.REFUSED_BY_RULES,
     Refusal.RULES_UNKNOWN: CallState.REFUSED_BY_RULES,
+    Refusal.GUESTS: CallState.REFUSED_BY_RULES,
     Refusal.OUTSIDE_CONTENT: CallState.REFUSED_BY_RULES,
     Refusal.NOT_MEANT: CallState.REFUSED_BY_RULES,
     Refusal.NOBODY: CallState.NOBODY_TO_ASK,

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -185,6 +185,7 @@ async def _async_verdict(
     speaker = Speaker(asking=Asking.PERSON)
     outside = request.is_after_search
     labels = {name: LLM_API_ASSIST}
+    rules = replace(rules, guests_since=None)
     guard = CallGuard(
         hass, rules, speaker, effects_of, has_outside_content=outside, labels=labels
     )

@@ -47,11 +47,12 @@ from ..effects.effect import (
 )
 from ..effects.reported import out_of_reach, unavailable_names
 from ..home.entity_matches import is_named_in
-from ..people.speakers import Asking, Speaker
+from ..people.speakers import Asking, Speaker, is_guest
 from ..settings.rules import (
     NO_RULES,
     HomeRules,
     OutsideCare,
+    Rule,
     ToolSource,
     TrustLevel,
     Verdict,
@@ -60,7 +61,14 @@ from ..settings.rules import (
 from ..settings.tool_names import SENTENCE_TOOL
 from .answers.language import is_about_all, may_except
 from .outside_wishes import Wish, kind_of_source
-from .policy import action_keys, is_risky, judge, lets_in, target_temperatures
+from .policy import (
+    NEVER_ENDED,
+    action_keys,
+    is_risky,
+    judge,
+    lets_in,
+    target_temperatures,
+)
 from .questions import CHOICE, Question
 from .request_check import RequestCheck
 from .review import CallReview, Refusal
@@ -141,6 +149,8 @@ class CallGuard(Hooks):
     """Compares calls with the words."""
     timed: TimedCalls = MappingProxyType({})
     """The calls that are judged in place of those that lead to them."""
+    is_due: bool = False
+    """Whether its calls were judged when they were planned, those of guests by their rules."""
     _reviews: dict[tuple[str, str], CallReview] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -157,6 +167,13 @@ class CallGuard(Hooks):
     @property
     def _rules(self) -> HomeRules:
         return self.given_rules or async_get_home_rules(self.hass).current
+
+    @property
+    def _guest_rules(self) -> Sequence[Rule]:
+        """The rules for guests, while the speaker is one."""
+        rules = self._rules
+        is_one = not self.is_due and is_guest(rules, self.speaker)
+        return rules.guest_rules if is_one else ()
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
@@ -393,7 +410,10 @@ class CallGuard(Hooks):
         does_change = changes_something(tool, effects)
         level = policy.level_of(tool.name, self.labels.get(tool.name, ""))
         judged = CallEffects(tool.name, effects, level if does_change else None)
-        judgement = judge(self.hass, policy, judged, self.speaker, dt_util.now())
+        judgement = judge(
+            *(self.hass, policy, judged, self.speaker, dt_util.now()),
+            self._guest_rules,
+        )
         review = CallReview(call, effects, judgement, when=timed.when)
         if timed.when:
             acting = ToolCall("", tool.name, canonical_json(timed.arguments))
@@ -402,7 +422,7 @@ class CallGuard(Hooks):
         if needed is Verdict.ALLOW:
             review = self._beside_rules(review, judged, does_change=does_change)
         needed = Verdict.ASK if review.is_asked else needed
-        refusal = await self._async_refusal(needed, effects)
+        refusal = await self._async_refusal(needed, review)
         is_asked = (
             refusal is None
             and needed is not Verdict.ALLOW
@@ -428,8 +448,11 @@ class CallGuard(Hooks):
             is_asked=for_outside or is_by_itself or comes_again,
         )
 
-    async def _async_refusal(self, needed: Verdict, effects: Effects) -> Refusal | None:
+    async def _async_refusal(
+        self, needed: Verdict, review: CallReview
+    ) -> Refusal | None:
         """Return why a call that needs a verdict is refused; None if it may run or be asked about."""
+        effects = review.effects
         if (
             self.has_outside_content
             and isinstance(effects, Touches)
@@ -438,7 +461,9 @@ class CallGuard(Hooks):
             return Refusal.OUTSIDE_CONTENT
         if not await async_is_permitted(self.hass, self.speaker.user_id, effects):
             return Refusal.PERMISSION
-        refusal = self._refusal(needed)
+        if review.when and review.when.comes_again and self._guest_rules:
+            return Refusal.GUESTS
+        refusal = self._refusal(needed, review)
         if refusal is None and out_of_reach(self.hass, effects):
             return Refusal.UNREACHABLE
         return refusal
@@ -523,17 +548,13 @@ class CallGuard(Hooks):
             LOGGER.exception("Could not resolve the effects of %s", name)
             return ANYTHING
 
-    def _refusal(self, needed: Verdict) -> Refusal | None:
+    def _refusal(self, needed: Verdict, review: CallReview) -> Refusal | None:
         """Return why a call that needs `needed` is refused; None if it may run or be asked about."""
         match needed, self.speaker.asking:
             case Verdict.ALLOW, _:
                 return None
             case Verdict.DENY, _:
-                return (
-                    Refusal.RULES_UNKNOWN
-                    if self._rules.policy.only_reads
-                    else Refusal.RULES
-                )
+                return self._by_rules(review)
             case Verdict.PIN, Asking.PERSON if self.speaker.is_api_client:
                 return Refusal.PIN_BY_API_CLIENT
             case Verdict.PIN, Asking.PERSON:
@@ -542,6 +563,15 @@ class CallGuard(Hooks):
                 return Refusal.NOBODY
             case _:
                 return None
+
+    def _by_rules(self, review: CallReview) -> Refusal:
+        """Return which rules refuse a call."""
+        if self._rules.policy.only_reads:
+            return Refusal.RULES_UNKNOWN
+        deciding = {decision.rule for decision in review.decisions}
+        if deciding.isdisjoint({NEVER_ENDED, *self._guest_rules}):
+            return Refusal.RULES
+        return Refusal.GUESTS
 
 
 def _says_title(wish: Wish, review: CallReview) -> bool:

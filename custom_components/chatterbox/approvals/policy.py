@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, auto
+from itertools import product
 from math import inf
 from types import MappingProxyType
 from typing import Final, assert_never
@@ -46,10 +47,16 @@ from ..effects.effect import (
     intents_of,
     possible_actions,
 )
+from ..effects.intents import entities_read
 from ..home.entity_matches import areas_of_entities
+from ..people.guests import GUEST_MODE, GUEST_MODE_ON, guest_switch
 from ..people.speakers import Speaker
 from ..settings.rules import NEVER_WHERE_PEOPLE_WERE, Policy, Rule, Verdict
-from ..settings.tool_names import have_same_origin, is_tool_of_intent
+from ..settings.tool_names import (
+    SENTENCE_TOOL,
+    have_same_origin,
+    is_tool_of_intent,
+)
 
 _RUNS_SCRIPT: Final = frozenset({"script.toggle", "script.turn_on"})
 _SAYS: Final = f"{CONVERSATION}.{SERVICE_PROCESS}"
@@ -75,20 +82,25 @@ class Judgement:
     """The decisions with that verdict, sorted, unknown effects last; none for an allowed call."""
 
 
-def judge(
+def judge(  # noqa: PLR0913, PLR0917  # each of these alone changes the verdict
     hass: HomeAssistant,
     policy: Policy,
     call: CallEffects,
     speaker: Speaker,
     now: datetime,
+    guest_rules: Sequence[Rule] = (),
 ) -> Judgement:
     """Judge a call by all its effects, also as calls of the tools that rules name and that would do the same.
 
-    `now` is in local time.
+    `now` is in local time. A call of a guest has to pass the rules for guests as well.
     """
-    decisions: dict[Decision, None] = {}
-    for one in (call, *_equal_calls(hass, policy, call)):
-        applicable = _applicable(policy, one, speaker, now)
+    decisions: dict[Decision, None] = dict.fromkeys(_on_guest_mode(hass, call.effects))
+    if guest_rules:
+        decisions |= dict.fromkeys(_of_guest(hass, guest_rules, call))
+    # Guests do not have what one person may who is chosen for a satellite.
+    speakers = {speaker, replace(speaker, user_id=None)} if guest_rules else {speaker}
+    for one, who in product((call, *_equal_calls(hass, policy, call)), speakers):
+        applicable = _applicable(policy, one, who, now)
         area_ids = (
             areas_of_entities(hass)
             if [rule for rule in applicable if rule.areas or rule.labels]
@@ -109,6 +121,53 @@ def judge(
         if decision.verdict is verdict is not Verdict.ALLOW
     ]
     return Judgement(verdict, tuple(sorted(deciding, key=_place)))
+
+
+_READ: Final = "homeassistant.get_state"
+NEVER_ENDED: Final = Rule(
+    verdict=Verdict.DENY, entities=frozenset({f"switch.{GUEST_MODE}"})
+)
+"""Guest mode is ended by people, never by an agent."""
+
+
+def _on_guest_mode(hass: HomeAssistant, effects: Effects) -> Iterator[Decision]:
+    """Yield the decisions on all that may end guest mode."""
+    if (switch := guest_switch(hass)) is None:
+        return
+    for one in possible_actions(effects) or actions_of(effects):
+        if one.entity_id == switch and one.action != GUEST_MODE_ON:
+            yield Decision(one, Verdict.DENY, NEVER_ENDED)
+
+
+def _of_guest(
+    hass: HomeAssistant, guest_rules: Sequence[Rule], call: CallEffects
+) -> Iterator[Decision]:
+    """Yield the decisions on a call of a guest.
+
+    What acts on entities is judged by them, what reads by those that it reads, and
+    everything else by its name. A sentence in which Home Assistant understands nothing
+    does nothing.
+    """
+    area_ids = areas_of_entities(hass)
+    runs = intents_of(call.effects)
+    named = call.effects.named if isinstance(call.effects, Annotated) else call.effects
+    parts = [CallEffects(one.intent_type, one.effects) for one in runs]
+    for number, run in enumerate(runs):
+        reads = [EntityAction(one, _READ) for one in entities_read(hass, run)]
+        if reads:
+            parts[number] = CallEffects(run.intent_type, Touches(frozenset(reads)))
+    if not runs and call.tool != SENTENCE_TOOL:
+        parts.append(call)
+    elif isinstance(named, Unresolved) or named.actions:
+        parts.append(replace(call, effects=named))
+    for part in parts:
+        fitting = [
+            rule
+            for rule in guest_rules
+            if not rule.tools
+            or any(is_tool_of_intent(part.tool, name) for name in rule.tools)
+        ]
+        yield from _Judge(hass, fitting, area_ids).decisions(part.effects)
 
 
 def _equal_calls(

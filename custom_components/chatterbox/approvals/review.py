@@ -18,7 +18,7 @@ from ..effects.effect import (
     When,
     actions_of,
 )
-from ..records.turn_record import shown_call, shown_text
+from ..records.turn_record import NOTHING_SHOWN, shown_call, shown_text
 from ..settings.rules import DEFAULT_RULES, Policy, Rule, Verdict, policy_to_json
 from .policy import Decision, Judgement
 
@@ -135,6 +135,8 @@ class Refusal(StrEnum):
     PERMISSION = "not_permitted"
     OUTSIDE_CONTENT = "not_from_outside"
     UNREACHABLE = "unreachable"
+    GUESTS = "guests"
+    """Guest mode is on, or it would be ended."""
     NOT_MEANT = "outside_not_done"
     """It would let somebody in after outside content, and the words of the person cannot mean that."""
 
@@ -319,6 +321,7 @@ class CallReview:
     def as_record(self, origin: Mapping[str, JsonValue]) -> JsonObject:
         """Return its record, as documented in `docs/events.md`; `origin` identifies its turn."""
         answer, actions, verdict = self.answer, self.actions, self.verdict
+        most = NOTHING_SHOWN if "is_guest" in origin else _MAX_ARGUMENTS
         listed, entity_ids = (
             actions[:_MOST_ACTIONS],
             dict.fromkeys([action.entity_id for action in actions]),
@@ -326,7 +329,7 @@ class CallReview:
         return {
             **origin,
             "tool_call_id": self.call.id,
-            **shown_call(self.call, _MAX_ARGUMENTS),
+            **shown_call(self.call, most),
             "entity_ids": [*tuple(entity_ids)[:_MOST_ACTIONS]],
             "done_to": [*sorted(self.done_to)[:_MOST_ACTIONS]],
             "actions": [

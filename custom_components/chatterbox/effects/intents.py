@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 import voluptuous as vol
 from homeassistant.components.button import DOMAIN as BUTTON_DOMAIN
+from homeassistant.components.conversation import DOMAIN
 from homeassistant.components.cover import DOMAIN as COVER_DOMAIN
 from homeassistant.components.intent import OnOffIntentHandler
 from homeassistant.components.lock import DOMAIN as LOCK_DOMAIN
@@ -36,6 +37,7 @@ from ..internals.todo import items_on_list
 from .actions import ActionReader
 from .effect import (
     NOTHING,
+    IntentRun,
     Touches,
     Unknown,
     UnknownReason,
@@ -230,6 +232,22 @@ def is_reading_intent(hass: HomeAssistant, intent_type: str) -> bool:
     if handler is None or isinstance(handler, intent.DynamicServiceIntentHandler):
         return True
     return HANDLERS.get(handler_path(handler), _READS).reads
+
+
+_READ_DOMAINS: Final = {"HassClimateGetTemperature": {"climate"}}
+READ_ENTITIES: Final = "entity_ids"
+"""The slot of the entities about which a question is answered that Home Assistant does not understand."""
+
+
+def entities_read(hass: HomeAssistant, run: IntentRun) -> frozenset[str]:
+    """Return the exposed entities of which an intent tells; none for one that changes something."""
+    if isinstance(known := run.slots.get(READ_ENTITIES), list):
+        return frozenset(map(str, known))
+    if not is_question_intent(hass, run.intent_type):
+        return frozenset()
+    domains = _READ_DOMAINS.get(run.intent_type)
+    constraints = selection(run.slots, DOMAIN, domains)
+    return frozenset(one.entity_id for one in matching_states(hass, constraints))
 
 
 def acts_by_services(handler: intent.IntentHandler) -> bool:

@@ -47,6 +47,7 @@ from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
 from ..nlu.calendars import CalendarRequest, calendar_request
 from ..nlu.facts import FactRequest, fact_request
+from ..nlu.guests import GuestModeWish, guest_mode_wish
 from ..nlu.happenings import Happening, happening_lexicon, happenings
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.messages import SpokenMessage, spoken_message
@@ -381,6 +382,14 @@ async def async_calendar_request(
     if words is None:
         return None
     return calendar_request(sentence, language, words, calendars)
+
+
+async def async_guest_mode_wish(
+    hass: HomeAssistant, sentence: str, language: str
+) -> GuestModeWish | None:
+    """Return what a sentence wants of guest mode; None for any other sentence."""
+    words = await _async_lexicon(hass, language)
+    return guest_mode_wish(sentence, language, words) if words else None
 
 
 async def _async_loaded(hass: HomeAssistant, language: str) -> str:

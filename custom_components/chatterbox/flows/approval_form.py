@@ -34,7 +34,7 @@ from ..settings.rules import (
     with_pin_uses,
     without_effect,
 )
-from .dialog import DROPDOWN, LIST, choice
+from .dialog import DROPDOWN, LIST, choice, labelled
 from .rule_form import (
     FIELD_AFTER,
     FIELD_BEFORE,
@@ -50,6 +50,7 @@ from .service_form import PASSWORD
 
 SECTION_WHO_SPEAKS: Final = "who_speaks"
 SECTION_NIGHT: Final = "night_hours"
+SECTION_GUESTS: Final = "guests"
 FIELD_DEVICE: Final = "device"
 FIELD_PERSON: Final = "person"
 
@@ -104,6 +105,7 @@ def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Sch
             for name in (FIELD_AFTER, FIELD_BEFORE)
         }
     )
+    guests = section(_guest_schema(labels), {"collapsed": True})
     return vol.Schema(
         {
             vol.Optional(const.CONF_RULES): _rows(
@@ -116,9 +118,21 @@ def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Sch
             vol.Required(SECTION_WHO_SPEAKS): section(
                 who_speaks, {"collapsed": SECTION_WHO_SPEAKS not in opened}
             ),
+            vol.Required(SECTION_GUESTS): guests,
             vol.Required(SECTION_NIGHT): section(
                 night, {"collapsed": SECTION_NIGHT not in opened}
             ),
+        }
+    )
+
+
+def _guest_schema(labels: RuleLabels) -> vol.Schema:
+    kinds = choice(options=labelled(labels.kinds), multiple=True, mode=DROPDOWN)
+    areas = selector.AreaSelector({"multiple": True})
+    return vol.Schema(
+        {
+            vol.Optional(const.CONF_GUEST_DOMAINS): kinds,
+            vol.Optional(const.CONF_GUEST_AREAS): areas,
         }
     )
 
@@ -205,6 +219,10 @@ def approvals_as_form(home_rules: HomeRules, labels: RuleLabels) -> dict[str, An
             const.CONF_TRUSTED_CALLERS: sorted(home_rules.trusted_callers),
             const.CONF_HOUSEHOLD_WRITERS: home_rules.household_writers.value,
         },
+        SECTION_GUESTS: {
+            const.CONF_GUEST_DOMAINS: sorted(home_rules.guest_domains),
+            const.CONF_GUEST_AREAS: sorted(home_rules.guest_areas),
+        },
         SECTION_NIGHT: times_of(home_rules.night),
     }
 
@@ -216,7 +234,7 @@ def read_approvals(
     sources: Mapping[str, ToolSource],
 ) -> HomeRules | list[Problem]:
     """Return form values as rules of the home with a PIN and with trust in sources of tools, or their problems."""
-    who_speaks = form.get(SECTION_WHO_SPEAKS, {})
+    who_speaks, guests = form.get(SECTION_WHO_SPEAKS, {}), form.get(SECTION_GUESTS, {})
     policy = read_rules(form.get(const.CONF_RULES), labels, has_pin=pin is not None)
     people = _read_people(who_speaks.get(const.CONF_PEOPLE_AT_SATELLITES))
     night = _read_night(form.get(SECTION_NIGHT, {}))
@@ -245,6 +263,8 @@ def read_approvals(
         ),
         people_at_satellites=people,
         night=night,
+        guest_domains=frozenset(guests.get(const.CONF_GUEST_DOMAINS) or ()),
+        guest_areas=frozenset(guests.get(const.CONF_GUEST_AREAS) or ()),
     )
 
 

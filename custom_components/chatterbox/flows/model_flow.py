@@ -677,8 +677,8 @@ class ModelFlow(ConfigSubentryFlow):
                 # short, and the list at its top is seen.
                 marker = vol.Optional if group == WEB else vol.Required
                 is_open = group == WEB and any(one.place in names for one in problems)
-                shown = section(vol.Schema(part), {"collapsed": not is_open})
-                part = {marker(group): shown}
+                field = section(vol.Schema(part), {"collapsed": not is_open})
+                part = {marker(group): field}
             fields |= part
         sentences = await async_viewer_sentences(self.hass)
         assist = source_names(self.hass, sentences)[llm.LLM_API_ASSIST]

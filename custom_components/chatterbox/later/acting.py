@@ -226,7 +226,9 @@ class PlanRunner:
         match review.refusal:
             case Refusal.PERMISSION:
                 return PlanProblem.NOT_PERMITTED
-            case Refusal.RULES | Refusal.RULES_UNKNOWN if is_theirs or not takes_back:
+            case Refusal.RULES | Refusal.RULES_UNKNOWN | Refusal.GUESTS if (
+                is_theirs or not takes_back
+            ):
                 return PlanProblem.NOT_ALLOWED
             case _ if (
                 takes_back or decision is None or review.refusal is Refusal.UNREACHABLE

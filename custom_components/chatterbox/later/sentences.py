@@ -204,7 +204,8 @@ class _Sentence:
         self, request: RecognizedRequest, key: str, plans: Sequence[FuturePlan] = ()
     ) -> RecognizedRequest:
         """Return a request with a sentence, about some plans, in place of its call."""
-        return replace(request, answer=self.known.say(key, plans))
+        answer = self.known.say(key, plans)
+        return replace(request, answer=answer, is_question=True)
 
     def _asks_which(self, plans: Sequence[FuturePlan]) -> RecognizedRequest:
         """Return the question for the one of some plans to cancel."""

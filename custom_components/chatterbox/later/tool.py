@@ -20,7 +20,7 @@ from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition, canoni
 from ..agent.protocols import Deny
 from ..agent.text import heard_words, plain_name
 from ..const import REDACTED_PIN
-from ..effects.effect import Effects, TimedCall, Touches, When
+from ..effects.effect import Effects, TimedCall, Touches, When, run_by
 from ..home.description import quoted
 from ..home.entity_matches import entity_name
 from ..people.speakers import Asking
@@ -682,9 +682,13 @@ def _with_call(call: OwnCall, plan: FuturePlan) -> FuturePlan:
     )
 
 
-async def _async_effects(_call: OwnCall) -> Effects:
-    """Return the effects of planning itself. A planned call is reviewed in place of the one that plans it."""
-    return Touches(beside_entities=True)
+async def _async_effects(call: OwnCall) -> Effects:
+    """Return the effects of planning itself. A planned call is reviewed in place of the one that plans it.
+
+    Rules may be about what it does; a reminder that waits for an entity tells of it.
+    """
+    kind = PlanKind.TELL if call.arguments.get(_ENTITY) else call.arguments.get(_KIND)
+    return run_by(f"{LATER_TOOL}_{kind}", Touches(beside_entities=True))
 
 
 _NOTHING: Final = "-"

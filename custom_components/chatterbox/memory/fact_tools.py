@@ -340,6 +340,7 @@ REMEMBER: Final = OwnTool(
     ),
     run=_async_remember,
     needs=_REMEMBERS,
+    is_private=True,
     effects=_async_effects,
     targets=_MEMORIES,
     done="remembered",
@@ -373,6 +374,7 @@ LIST_MEMORIES: Final = OwnTool(
     ),
     run=_async_list,
     needs=_REMEMBERS,
+    is_private=True,
     prompt=async_get_memory_prompt,
 )
 
@@ -421,6 +423,7 @@ FORGET: Final = OwnTool(
     ),
     run=_async_forget,
     needs=_REMEMBERS,
+    is_private=True,
     effects=_async_effects,
     targets=_MEMORIES,
     done="forgotten",

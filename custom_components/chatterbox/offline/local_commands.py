@@ -121,6 +121,8 @@ class LocalRequests:
     """Whether a model answers. Without one, the provider handles all but requests with a call or an answer."""
     check: ModelCheck | None = None
     """None for words that are compared with nothing."""
+    refusal: str = ""
+    """The answer to guests in place of one about the plans of the household; empty for anybody else."""
 
     @property
     def acts(self) -> bool:
@@ -147,6 +149,7 @@ class LocalRequests:
             found = await async_recognize_read(self.hass, user_input)
         if found is None:
             return None
+        found = self._for_speaker(found)
         if not self.has_model:  # its provider handles the others
             return found if found.call or found.answer else None
         language = self.user_input.language
@@ -155,6 +158,15 @@ class LocalRequests:
             found, self.history, language, changing
         )
         return None if is_for_model else found
+
+    def _for_speaker(self, found: RecognizedRequest) -> RecognizedRequest:
+        """Return a request as it is answered to the person who speaks."""
+        is_answered = bool(found.answer) and found.is_question
+        return (
+            replace(found, answer=self.refusal)
+            if self.refusal and is_answered
+            else found
+        )
 
     async def async_hint_for(
         self, words: str, tools: Iterable[ToolDefinition]
@@ -479,13 +491,13 @@ class LocalCommandsProvider(LeavableProvider):
         may_tell = not self._hints_at_reports and self.requests.may_propose(
             request.tools
         )
-        is_told = (
+        is_answered = (
             self._is_first
             and is_first
             and answer.text.strip()
             and kind is not _Kind.STANDS
         )
-        if is_told and self._hint and (kind is _Kind.PLAIN or may_tell):
+        if is_answered and self._hint and (kind is _Kind.PLAIN or may_tell):
             hinted = replace(
                 request,
                 directive="\n\n".join(filter(None, (request.directive, self._hint))),

@@ -15,6 +15,7 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
 from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
 from homeassistant.components.media_player.const import INTENT_SET_VOLUME_RELATIVE
+from homeassistant.components.todo.const import DOMAIN as TODO
 from homeassistant.components.weather.const import INTENT_GET_WEATHER
 from homeassistant.const import STATE_PLAYING
 from homeassistant.core import HomeAssistant
@@ -33,6 +34,7 @@ from ..effects.effect import (
     run_by,
 )
 from ..effects.intents import (
+    READ_ENTITIES,
     delayed_command,
     handler_of,
     intent_effects,
@@ -80,7 +82,22 @@ async def async_sentence_effects(
                     for one in reading.calls
                 ]
             )
+        if reads := _entities_asked_about(hass, reading):
+            return run_by(intent.INTENT_GET_STATE, NOTHING, {READ_ENTITIES: reads})
     return NOTHING if effects is None else effects
+
+
+def _entities_asked_about(
+    hass: HomeAssistant, reading: ReadSentence
+) -> list[JsonValue]:
+    """Return the entities of which the answer to a question tells."""
+    match reading.answered:
+        case StateQuestion(ids=ids):
+            return [*sorted(ids)]
+        case ListRequest(list_id=list_id):
+            return [list_id] if list_id else [*hass.states.async_entity_ids(TODO)]
+        case _:
+            return []
 
 
 async def async_read_sentence(

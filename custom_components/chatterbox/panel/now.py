@@ -52,7 +52,7 @@ from ..repairs import unreadable_files
 from ..runtime.agents import HOME_ASSISTANT, Agent, ChatterboxConfigEntry
 from ..runtime.health import SIGNAL_HEALTH
 from ..runtime.recent_turns import async_get_recent_turns
-from ..settings.rules import async_get_home_rules
+from ..settings.rules import SIGNAL_HOME_RULES, async_get_home_rules
 from ..speech.sentences import async_closest_language, async_get_sentences
 from ..usage.tracker import async_get_usage_tracker, today
 from .commands import (
@@ -83,6 +83,7 @@ _CHANGES: Final = (
     SIGNAL_USAGE,
     SIGNAL_HEALTH,
     SIGNAL_CONFIG_ENTRY_CHANGED,
+    SIGNAL_HOME_RULES,
 )
 """The signals after which the present is another."""
 
@@ -201,6 +202,8 @@ class Now:
     plans: Sequence[PlanNow]
     unreadable: Sequence[str]
     """The names of the stored files that cannot be read, of which something is missing here."""
+    guests_since: float | None
+    """When guest mode was switched on; None while it is off."""
 
 
 async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
@@ -245,8 +248,13 @@ async def _async_now(viewer: Viewer, language: str) -> Now:
         for one in _questions(viewer)
     ]
     plans = [await _async_plan(viewer, views, plan) for plan in _plans(viewer)]
+    since = async_get_home_rules(viewer.hass).current.guests_since
     return Now(
-        [*_agents(viewer, sentences)], questions, plans, unreadable_files(viewer.hass)
+        [*_agents(viewer, sentences)],
+        questions,
+        plans,
+        unreadable_files(viewer.hass),
+        since.timestamp() if since else None,
     )
 
 

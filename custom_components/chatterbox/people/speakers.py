@@ -42,7 +42,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_to_bytes_or_none
 
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED, SERVICE_ASK
-from ..settings.rules import async_get_home_rules
+from ..settings.rules import HomeRules, async_get_home_rules
 
 # Importing them from their integrations would set those up before us, and we would miss
 # their first events.
@@ -255,6 +255,8 @@ class Speaker:
     """Id of the person, or else of the user. Memories and history are looked up by it."""
     is_api_client: bool = False
     """True for an API client with the token of a user. It can approve calls, but never with a PIN."""
+    is_guest: bool = False
+    """True for one who was a guest when the turn began: nothing that they say is stored."""
 
     @property
     def sure_device_id(self) -> str | None:
@@ -263,6 +265,29 @@ class Speaker:
 
 
 NOBODY: Final = Speaker()
+
+
+def is_guest(rules: HomeRules, speaker: Speaker) -> bool:
+    """Return whether a speaker is a guest: guest mode is on, and it is nobody whom Home Assistant knows.
+
+    A satellite knows nobody then, and an automation only counts if it is trusted.
+    """
+    is_known = speaker.is_signed_in or speaker.is_api_client
+    is_trusted = speaker.asking is Asking.TRUSTED
+    return rules.guests_since is not None and not (is_known or is_trusted)
+
+
+async def async_is_by_hand(hass: HomeAssistant, context: Context) -> bool:
+    """Return whether a user of Home Assistant or an automation acts in a context, without a turn of an agent."""
+    await asyncio.sleep(0)  # as in `async_get_speaker`
+    callers = async_get_context_watch(hass).callers(context)
+    is_of_turn = callers.comes_of_turn or callers.has_turn or _is_in_turn.get()
+    if is_of_turn or not callers.is_fully_known:
+        return False
+    if context.user_id is None:
+        return bool(callers.entity_ids)
+    user = await hass.auth.async_get_user(context.user_id)
+    return user is not None and user.is_active and not user.system_generated
 
 
 def in_turn() -> AbstractContextManager[object]:
@@ -302,7 +327,11 @@ async def async_get_speaker(
         user_input, callers, rules.trusted_callers, is_user=who.is_signed_in
     )
     caller = callers.entity_ids[-1] if callers.entity_ids else None
-    return replace(who, device_id=device_id, asking=asking, caller=caller)
+    speaker = replace(who, device_id=device_id, asking=asking, caller=caller)
+    # The rights of the person who is chosen for a satellite hold on: they may be few.
+    if is_guest(rules, speaker):
+        speaker = replace(speaker, name=None, person_id=None, is_guest=True)
+    return speaker
 
 
 def speaker_context(context: Context, speaker: Speaker) -> Context:

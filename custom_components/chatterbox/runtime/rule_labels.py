@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Final, Self
 
@@ -13,8 +13,9 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.translation import async_get_translations
 
 from ..const import CONF_KIND, CONF_RULES, DOMAIN, SCRIPT_DOMAIN, ServiceKind
+from ..home.entity_matches import exposed_states
 from ..settings.agent import readable_entries
-from ..settings.rules import DEFAULT_RULES, Policy, Verdict
+from ..settings.rules import DEFAULT_RULES, Policy, Verdict, async_get_home_rules
 from ..settings.tasks import settings_of_subentry
 from ..settings.tool_names import SENTENCE_TOOL
 from ..speech.sentences import async_get_sentences
@@ -75,6 +76,8 @@ class RuleLabels:
     """The category `common` of our translation, by bare key."""
     fields: Mapping[str, str]
     """The names of the verdict and of the conditions, by what these are called in the rule form."""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """The names of the domains that guests may be given: those of what is exposed, and those that they have."""
 
 
 async def async_get_rule_labels(
@@ -87,7 +90,9 @@ async def async_get_rule_labels(
     """
     found = _actions(hass) | _held(policy, "actions")
     domains = {action.partition(".")[0] for action in found} | _held(policy, "domains")
-    texts = await _async_texts(hass, domains, language)
+    kinds = {one.domain for one in exposed_states(hass, CONVERSATION_DOMAIN)}
+    kinds |= async_get_home_rules(hass).stored.guest_domains
+    texts = await _async_texts(hass, domains | kinds, language)
     sentences = await async_get_sentences(hass, language)
     titles = {
         domain: texts.get(f"component.{domain}.title", domain) for domain in domains
@@ -115,6 +120,7 @@ async def async_get_rule_labels(
             for key, text in texts.items()
             if key.startswith(_FIELDS) and key.endswith(".name")
         },
+        kinds=_sorted({one: texts.get(f"component.{one}.title", one) for one in kinds}),
     )
 
 

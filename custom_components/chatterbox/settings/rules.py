@@ -33,6 +33,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 from pydantic import (
     AfterValidator,
+    AwareDatetime,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -48,6 +49,7 @@ from ..repairs import async_report_rules_of_agents
 from .agent import readable_entries
 from .pin_hash import PinHash
 from .stored_file import RETRY_SECONDS, Obstacle, StoredFile, Unreadable
+from .tool_names import TOOLS_FOR_GUESTS
 
 
 class Verdict(StrEnum):
@@ -438,6 +440,9 @@ class HouseholdWriters(StrEnum):
     """Those of them who are administrators."""
 
 
+USUAL_FOR_GUESTS: Final = frozenset({"light", "media_player"})
+
+
 @dataclass(frozen=True, slots=True)
 class HomeRules:
     """The rules of the home. The defaults are those of a home that has stored none."""
@@ -458,6 +463,24 @@ class HomeRules:
     household_writers: HouseholdWriters = HouseholdWriters.EVERYONE
     night: TimeWindow | None = None
     """When news of plans wait, unless they are urgent or come at a time that a person chose."""
+    guest_domains: frozenset[str] = USUAL_FOR_GUESTS
+    """The domains that guests may use and ask about; none if it is empty."""
+    guest_areas: frozenset[str] = frozenset()
+    """The ids of the areas where they may; empty for all."""
+    guests_since: datetime | None = None
+    """When guest mode was switched on; None while it is off."""
+
+    @property
+    def guest_rules(self) -> tuple[Rule, ...]:
+        """The rules that calls of guests have to pass beside all others."""
+        chosen = Rule(
+            verdict=Verdict.ALLOW, domains=self.guest_domains, areas=self.guest_areas
+        )
+        return (
+            Rule(verdict=Verdict.ALLOW, tools=TOOLS_FOR_GUESTS),
+            *((chosen,) if self.guest_domains else ()),
+            Rule(verdict=Verdict.DENY),
+        )
 
 
 NO_RULES: Final = (
@@ -466,7 +489,9 @@ NO_RULES: Final = (
 )
 """Told to models."""
 _LOCKED: Final = HomeRules(
-    Policy(only_reads=True), household_writers=HouseholdWriters.ADMINS
+    Policy(only_reads=True),
+    household_writers=HouseholdWriters.ADMINS,
+    guests_since=dt_util.utc_from_timestamp(0),
 )
 
 
@@ -487,6 +512,9 @@ class _Stored(TypedDict, total=False):
     shows_page_to_all: bool
     household_writers: HouseholdWriters
     night: TimeWindow
+    guest_domains: list[_Domain]
+    guest_areas: list[_Name]
+    guests_since: AwareDatetime
 
 
 _STORED: Final = TypeAdapter(_Stored)
@@ -521,6 +549,9 @@ def home_rules_of(data: object) -> HomeRules:
         shows_page_to_all=stored.get("shows_page_to_all", False),
         household_writers=stored.get("household_writers", HouseholdWriters.EVERYONE),
         night=stored.get("night"),
+        guest_domains=frozenset(stored.get("guest_domains", USUAL_FOR_GUESTS)),
+        guest_areas=frozenset(stored.get("guest_areas", ())),
+        guests_since=stored.get("guests_since"),
     )
 
 
@@ -546,8 +577,13 @@ def home_rules_to_json(rules: HomeRules) -> JsonObject:
         if writers is HouseholdWriters.EVERYONE
         else writers.value,
         const.CONF_NIGHT: _NIGHT.dump_python(rules.night, mode="json"),
+        const.CONF_GUEST_AREAS: [*sorted(rules.guest_areas)],
+        "guests_since": rules.guests_since.isoformat() if rules.guests_since else None,
     }
-    return {key: value for key, value in written.items() if value}
+    stored: JsonObject = {key: value for key, value in written.items() if value}
+    if rules.guest_domains != USUAL_FOR_GUESTS:  # it may be that there are none
+        stored[const.CONF_GUEST_DOMAINS] = [*sorted(rules.guest_domains)]
+    return stored
 
 
 class HomeRulesStore:
@@ -604,10 +640,10 @@ class HomeRulesStore:
     async def async_enter(self, rules: HomeRules) -> None:
         """Take what a person has entered, at once. Rules that an agent holds are thereby replaced.
 
-        Raises `HomeAssistantError` if it cannot be stored, and so holds until Home
-        Assistant restarts.
+        Guest mode stays as it is. Raises `HomeAssistantError` if it cannot be stored,
+        and so holds until Home Assistant restarts.
         """
-        self._set(rules)
+        self._set(replace(rules, guests_since=self.stored.guests_since))
         for entry, agent in self._with_own_rules():
             data = {
                 key: value

@@ -16,6 +16,32 @@ LATER_TOOL: Final = "chatterbox__later"
 """The tool that plans what happens later; see `later/tool.py`."""
 BROADCAST_TOOL: Final = "assist_satellite__HassBroadcast"
 """The tool that speaks a message, and replaces Home Assistant's own of this name; see `later/broadcast.py`."""
+GUEST_MODE_TOOL: Final = "chatterbox__guest_mode"
+"""The tool that switches guest mode on; see `tools/own/guest_mode.py`."""
+TOOLS_FOR_GUESTS: Final = frozenset(
+    {
+        GUEST_MODE_TOOL,
+        "chatterbox__find_entities",
+        "chatterbox__get_forecast",
+        "chatterbox__web_search",
+        f"{LATER_TOOL}_remind",
+        f"{LATER_TOOL}_stop",
+        "llm__GetDateTime",
+        "HassCancelTimer",
+        "HassDecreaseTimer",
+        "HassGetCurrentDate",
+        "HassGetCurrentTime",
+        "HassGetWeather",
+        "HassIncreaseTimer",
+        "HassNevermind",
+        "HassPauseTimer",
+        "HassRespond",
+        "HassStartTimer",
+        "HassTimerStatus",
+        "HassUnpauseTimer",
+    }
+)
+"""The tools and intents that guests may use although they act on no entity; of `later`, two of its kinds."""
 MAX_NAME_LENGTH: Final = 64
 """The longest name that every provider accepts."""
 HASH_LENGTH: Final = 6

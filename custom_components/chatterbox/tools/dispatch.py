@@ -129,7 +129,10 @@ def call_effects(
         case own if known_tool(own) is KnownTool.PLAY_MEDIA:
             return _of_player(hass, llm_context, arguments)
         case own if own_annotations(own).read_only:
-            return Annotated(annotations_of(own))
+            reads: Touches | Unresolved = NOTHING
+            if known_tool(own) is KnownTool.LIVE_CONTEXT:
+                reads = run_by(intent.INTENT_GET_STATE, NOTHING, filled(arguments))
+            return Annotated(annotations_of(own), reads)
         case own if (
             known_tool(own) is KnownTool.UNKNOWN
         ):  # it may do what a known one did

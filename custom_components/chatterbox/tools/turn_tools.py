@@ -407,7 +407,11 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         policy=async_get_home_rules(hass).current.policy,
         text=user_input.text,
     )
-    offered = offered_to(hass, settings, home_is_large=offer.home_is_large)
+    offered = offered_to(
+        *(hass, settings),
+        home_is_large=offer.home_is_large,
+        to_guest=speaker.is_guest,
+    )
     own = {
         tool.definition.name: tool for tool in offered if has_own_tools or tool.label
     }

@@ -21,6 +21,7 @@ from collections.abc import (
 from contextlib import aclosing, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache, lru_cache
 from itertools import cycle
 from pathlib import Path
@@ -350,6 +351,14 @@ def put_before(chat_log: ChatLog, earlier: Transcript, agent_id: str) -> None:
     contents = chat_log.content
     place = len(contents) - bool(contents and isinstance(contents[-1], UserContent))
     contents[place:place] = [content_of(message, agent_id) for message in earlier]
+
+
+def drop_before(chat_log: ChatLog, moment: datetime | None) -> None:
+    """Drop what was said in a conversation before a moment, but the instructions and the message of this turn."""
+    first, *others = chat_log.content
+    if moment and others:
+        later = [one for one in others[:-1] if one.created >= moment]
+        chat_log.content[:] = [first, *later, others[-1]]
 
 
 def is_fresh(chat_log: ChatLog) -> bool:

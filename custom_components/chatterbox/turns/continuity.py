@@ -25,7 +25,8 @@ from ..history.store.records import StoredTurn, StoreUnavailable
 from ..history.stores import async_get_histories
 from ..people.speakers import Asking, Speaker
 from ..settings.agent import AgentSettings
-from .chat_log import is_fresh, put_before
+from ..settings.rules import async_get_home_rules
+from .chat_log import drop_before, is_fresh, put_before
 
 if TYPE_CHECKING:  # imports SQLAlchemy, which is done in a thread
     from ..history.store.history_store import HistoryStore
@@ -100,12 +101,16 @@ class Continuity:
             _threads(self.hass),
             (self.subentry.subentry_id, chat_log.conversation_id),
         )
+        if speaker.is_guest:
+            drop_before(chat_log, async_get_home_rules(self.hass).current.guests_since)
         # A client that chooses its ids uses them again after Home Assistant has dropped
         # the conversation.
         if (thread := threads.get(place)) is None or is_fresh(chat_log):
-            found = await self._async_find(
-                asked_for, speaker, chat_log, is_new=thread is None
-            )
+            found = None
+            if not speaker.is_guest:
+                found = await self._async_find(
+                    asked_for, speaker, chat_log, is_new=thread is None
+                )
             threads[place] = thread = found or Thread(chat_log.conversation_id)
         threads.move_to_end(place)
         _forget_oldest(threads)

@@ -92,7 +92,7 @@ def turn_origin(
     `conversation_id`, `history_id` (the same, or that of the earlier conversation that
     is resumed), `language`; `device_id`, `satellite_id`, `user_id`, `person_id`,
     `person` (a name) and `caller` (the automation or script that speaks) are None if
-    unknown.
+    unknown. `is_guest` is there for guests alone.
     """
     return {
         "turn_id": ulid_now(),
@@ -106,6 +106,7 @@ def turn_origin(
         "person_id": speaker.person_id,
         "person": speaker.name,
         "caller": speaker.caller,
+        **({"is_guest": True} if speaker.is_guest else {}),
     }
 
 

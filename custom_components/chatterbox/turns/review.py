@@ -332,6 +332,7 @@ class AgentReviews:
             outside_tool=outside[-1] if outside else "",
             check=check,
             timed=tools.own.timed,
+            is_due=turn_input.source.is_due,
         )
 
     def _check(

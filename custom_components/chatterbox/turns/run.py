@@ -178,9 +178,11 @@ class AgentTurns:
         return record
 
     def _new_record(self, turn_input: TurnInput) -> TurnRecord:
-        return turn_input.source.new_record(
+        record = turn_input.source.new_record(
             turn_input.stored_text, self._subentry.subentry_id
         )
+        record.is_stored = record.is_stored and not turn_input.speaker.is_guest
+        return record
 
     async def _async_prepare(
         self, turn_input: TurnInput, chat_log: ChatLog, record: TurnRecord
@@ -255,6 +257,8 @@ class AgentTurns:
             is_new=is_new and not user_input.extra_system_prompt,
             check=check,
         )
+        if requests and turn_input.speaker.is_guest:
+            requests = replace(requests, refusal=review.sentences["spoken_guests"])
         if requests and check and self._agent.goes_beside_model(requests):
             check.tools = turn.tools
         return requests

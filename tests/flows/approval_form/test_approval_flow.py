@@ -96,6 +96,7 @@ def approvals(**changes: object) -> dict[str, object]:
         "pin_for": ["unlock", "open", "disarm"],
         "notify": [],
         "who_speaks": NOBODY_SPEAKS,
+        "guests": {"guest_domains": ["light", "media_player"], "guest_areas": []},
         "night_hours": {},
     }
     return form | changes
@@ -206,6 +207,7 @@ async def test_everything_that_is_filled_in_is_stored_and_shown_again(
             "trusted_callers": ["automation.bedtime", "script.bedtime"],
             "household_writers": "admins",
         },
+        guests={"guest_domains": ["cover"], "guest_areas": ["hall"]},
     )
     rules_now = await saved(hass, entry, **form)
 
@@ -231,6 +233,8 @@ async def test_everything_that_is_filled_in_is_stored_and_shown_again(
         "trusted_callers": ["automation.bedtime", "script.bedtime"],
         "people_at_satellites": [{"device": "a_satellite", "person": "person.anna"}],
         "household_writers": "admins",
+        "guest_areas": ["hall"],
+        "guest_domains": ["cover"],
     }
     assert rules_now.people_at_satellites == {"a_satellite": "person.anna"}
     assert suggested(await open_approvals(hass, entry)) == form

@@ -353,6 +353,7 @@ var we=Object.defineProperty;var _e=Object.getOwnPropertyDescriptor;var h=(n,s,t
       ${this.failureNote()}
       <p role="status">${this.outcome}</p>
       ${t?l`
+              ${this.alert(t.guests_since!==null&&this.text("now.guests",{time:this.page.texts.moment(t.guests_since)}))}
               ${t.questions.length?l`<section>
                       <h2>${this.text("now.questions")}</h2>
                       ${this.cards(t.questions,"cards notable",e=>this.question(e))}

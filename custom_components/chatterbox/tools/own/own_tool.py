@@ -158,6 +158,8 @@ class OwnTool:
     """How often it runs in one turn; 0 for no limit."""
     is_tried: bool = False
     """Whether a trial runs it, as one that prepares its calls: nothing happens in a silent home."""
+    is_private: bool = False
+    """Whether it keeps or tells what is the household's alone: guests do not have it."""
     calls_action: bool = False
     """Whether it reads by an action of Home Assistant; a trial runs only tools that read without one."""
 

@@ -53,13 +53,17 @@ own_tools: Final = singleton(HassKey[list[OwnTool]](f"{DOMAIN}_own_tools"))(
 
 
 def offered_to(
-    hass: HomeAssistant, settings: AgentSettings, *, home_is_large: bool = False
+    hass: HomeAssistant,
+    settings: AgentSettings,
+    *,
+    home_is_large: bool = False,
+    to_guest: bool = False,
 ) -> tuple[OwnTool, ...]:
     """Return those of our tools that an agent has for itself. `home_is_large` is explained at `TurnTools`."""
-    own, agent = (
-        [tool for tool in own_tools(hass) if tool.shared is None],
-        Offered(hass, settings, home_is_large),
-    )
+    own = [tool for tool in own_tools(hass) if tool.shared is None]
+    if to_guest:
+        own = [tool for tool in own if not tool.is_private]
+    agent = Offered(hass, settings, home_is_large)
     return tuple([tool for tool in own if tool.needs is None or tool.needs(agent)])
 
 

@@ -130,4 +130,5 @@ SEARCH_HISTORY: Final = OwnTool(
     ),
     run=async_search_history,
     needs=attrgetter("settings.search_history"),
+    is_private=True,
 )
