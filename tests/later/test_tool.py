@@ -431,6 +431,23 @@ async def test_two_entities_are_compared(hass: HomeAssistant) -> None:
     assert len(plans(hass)) == 1
 
 
+@pytest.mark.parametrize("asking", [Asking.NOBODY, Asking.TRUSTED])
+async def test_only_a_person_has_something_done_again_and_again(
+    hass: HomeAssistant, asking: Asking
+) -> None:
+    expose(hass, "binary_sensor.cellar", "off")
+    call: JsonObject = {"kind": "act", "tool": "HassTurnOn", "arguments": {}}
+    automation = replace(ANNA, asking=asking)
+    for when in (
+        {"kind": "act_always", "entity": "binary_sensor.cellar", "state": "on"},
+        {"when": "every day at 8 pm"},
+    ):
+        assert "only a person" in await run(hass, {**call, **when}, automation)
+    always: JsonObject = {"kind": "act_always", "when": "at 8 pm"}
+    assert "every day at 8" in await run(hass, {**call, **always})
+    assert plans(hass) == ()
+
+
 async def test_each_time_begins_after_this_time(hass: HomeAssistant) -> None:
     expose(hass, "binary_sensor.cellar")
 
