@@ -467,7 +467,8 @@ async def test_a_page_makes_none_without_a_yes(
 async def test_one_makes_no_other(
     hass: HomeAssistant, serve: Serve, words: str
 ) -> None:
-    tool = {"tool": "conversation__process_sentence", "arguments": {"sentence": words}}
+    sentence: JsonObject = {"sentence": words}
+    tool: JsonObject = {"tool": "conversation__process_sentence", "arguments": sentence}
     is_open(hass, "off")
     server = await serve(script(later({**LIGHT_ON, **tool}, "")))
     async_expose_entity(hass, "conversation", SENSOR, should_expose=True)
