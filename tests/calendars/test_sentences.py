@@ -162,7 +162,7 @@ async def test_a_calendar_is_named(
 
     assert answer_text == "Friday, December 4: Meeting, 15:00 to 16:00 (Work)."
     assert "Say which calendar: Household, Work." in unclear
-    assert question_text.endswith(
+    assert question_text.startswith(
         "Add to the Work: Tea, Monday, November 30, 17:00 to 18:00?"
     )
     assert calendar.events == []

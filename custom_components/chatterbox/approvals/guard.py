@@ -436,8 +436,12 @@ class CallGuard(Hooks):
     ) -> CallReview:
         """Return the review of a call that rules allow with what needs approval beside them."""
         effects, when = review.effects, review.when
-        for_outside = self.has_outside_content and (
-            when is not None or (does_change and self._takes_care(judged))
+        # What is read back anyway is not asked about because of outside content.
+        needs_yes = isinstance(effects, Touches) and effects.needs_yes
+        for_outside = (
+            self.has_outside_content
+            and not needs_yes
+            and (when is not None or (does_change and self._takes_care(judged)))
         )
         is_by_itself = _is_asked_by_itself(effects)
         comes_again = when is not None and when.comes_again
