@@ -24,7 +24,7 @@ _ANSWERED_BY: Final = {
     "it answers slowly": "speed",
     "why did it not understand": "troubleshooting",
     "what does it cost": "costs",
-    "can my kids use it": "speakers",
+    "can my kids use it": "people",
     "what is sent to the cloud": "privacy",
     "reminder does not ring": "later",
     "voice reads units wrong": "speech",
