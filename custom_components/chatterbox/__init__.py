@@ -27,6 +27,7 @@ from .approvals.notifications import ApprovalNotifications
 from .approvals.pin_tries import async_get_pin_tries
 from .calendars import async_setup_calendars
 from .const import CONF_RESPONSES_API, DOMAIN, ENTRY_VERSION, SUBENTRY_AI_TASK
+from .effects.device_intents import async_register_device_intents
 from .entity import async_remove_entities
 from .evaluate import async_setup_evaluate
 from .evaluate.trials import async_get_trials
@@ -81,6 +82,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_get_recent_turns(hass)
     await async_get_usage_tracker(hass).async_start()
     async_register_actions(hass)
+    async_register_device_intents(hass)
     async_setup_evaluate(hass)
     async_setup_later(hass)
     async_setup_memory(hass)

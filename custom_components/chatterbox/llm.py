@@ -9,6 +9,7 @@ from homeassistant.helpers.llm import LLM_API_ASSIST, LLMContext, Tool
 from homeassistant.loader import async_get_loaded_integration
 
 from .home.entity_matches import exposed_states
+from .tools.device_tools import device_tools
 from .tools.own.registry import SharedTool, own_tools
 
 
@@ -30,6 +31,8 @@ def async_get_tools(
             for component in tool.shared.instead_of
         )
     ]
+    if api_id == LLM_API_ASSIST:
+        tools += device_tools(hass, llm_context.assistant)
     return LLMTools(tools=tools) if tools else None
 
 

@@ -12,10 +12,12 @@ from typing import Final, NamedTuple
 
 import voluptuous as vol
 from homeassistant.components.button import DOMAIN as BUTTON_DOMAIN
+from homeassistant.components.climate import ATTR_HVAC_MODE, HVACMode
 from homeassistant.components.conversation import DOMAIN
 from homeassistant.components.cover import DOMAIN as COVER_DOMAIN
 from homeassistant.components.intent import OnOffIntentHandler
 from homeassistant.components.lock import DOMAIN as LOCK_DOMAIN
+from homeassistant.components.media_player.const import ATTR_GROUP_MEMBERS
 from homeassistant.components.todo.const import DOMAIN as TODO, TodoItemStatus
 from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN
 from homeassistant.const import SERVICE_TURN_OFF, SERVICE_TURN_ON
@@ -35,6 +37,7 @@ from ..internals.intent import (
 )
 from ..internals.todo import items_on_list
 from .actions import ActionReader
+from .device_intents import RANGE, DeviceIntent
 from .effect import (
     NOTHING,
     IntentRun,
@@ -117,6 +120,8 @@ def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
             frozenset(handler.required_domains or ()),
             takes_domain=True,
         )
+    if isinstance(handler, DeviceIntent):
+        return Naming(("name", "area", "floor"), frozenset({handler.domain}))
     reach = HANDLERS.get(handler_path(handler), _READS) if handler else _READS
     return Naming(reach.where, frozenset({reach.domain})) if reach.domain else Naming()
 
@@ -217,6 +222,8 @@ def _effects(
         hass, "", intent_type, valid, None, _NO_CONTEXT, hass.config.language, assistant
     )
     name = handler_path(handler)
+    if isinstance(handler, DeviceIntent):
+        return _setting_effects(given, handler)
     if isinstance(handler, intent.DynamicServiceIntentHandler) and _is_plain(handler):
         return _service_effects(given, handler)
     if name in HANDLERS:
@@ -251,13 +258,10 @@ def entities_read(hass: HomeAssistant, run: IntentRun) -> frozenset[str]:
 
 
 def acts_by_services(handler: intent.IntentHandler) -> bool:
-    """Return whether a handler does nothing but call the service of its intent."""
+    """Return whether a handler does nothing but call the services of its intent."""
     path = handler_path(handler)
-    return (
-        isinstance(handler, intent.DynamicServiceIntentHandler)
-        and bool(path)
-        and path not in HANDLERS
-    )
+    is_plain = isinstance(handler, intent.DynamicServiceIntentHandler) and bool(path)
+    return isinstance(handler, DeviceIntent) or (is_plain and path not in HANDLERS)
 
 
 def is_question_intent(hass: HomeAssistant, intent_type: str) -> bool:
@@ -269,8 +273,8 @@ def is_question_intent(hass: HomeAssistant, intent_type: str) -> bool:
 def is_foreign_intent(hass: HomeAssistant, intent_type: str) -> bool:
     """Return whether the effects of an intent are never known."""
     handler = handler_of(hass, intent_type)
-    is_plain = isinstance(handler, intent.DynamicServiceIntentHandler) and _is_plain(
-        handler
+    is_plain = isinstance(handler, DeviceIntent) or (
+        isinstance(handler, intent.DynamicServiceIntentHandler) and _is_plain(handler)
     )
     return (
         handler is not None
@@ -312,6 +316,30 @@ def _service_effects(
     for alike in states.values():
         if called := _service(given, handler, alike[0]):
             reader.touch([state.entity_id for state in alike], *called, data)
+    return reader.effects()
+
+
+def _setting_effects(
+    given: intent.Intent, handler: DeviceIntent
+) -> Touches | Unresolved:
+    """Return the effects of an intent of our own. A mode turns on or off, and a range may set one."""
+    data = {name: slot["value"] for name, slot in given.slots.items()}
+    constraints = selection(data, given.assistant, {handler.domain})
+    ids = [state.entity_id for state in matching_states(given.hass, constraints)]
+    reader = ActionReader(given.hass)
+    try:
+        actions = [*handler.actions(given.hass, data, given.assistant)]
+    except intent.MatchFailedError:
+        return NOTHING
+    mode = data.get(ATTR_HVAC_MODE)
+    if not data.keys().isdisjoint(RANGE) and mode is None:
+        actions.append(("set_hvac_mode", {}))
+    elif mode is not None:
+        is_off = mode == HVACMode.OFF
+        actions.append((SERVICE_TURN_OFF if is_off else SERVICE_TURN_ON, {}))
+    for service, values in actions:
+        members = values.get(ATTR_GROUP_MEMBERS, ())
+        reader.touch([*ids, *members], handler.domain, service, values)
     return reader.effects()
 
 

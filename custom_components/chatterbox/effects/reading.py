@@ -9,6 +9,7 @@ from homeassistant.components.climate import ATTR_MAX_TEMP, ATTR_MIN_TEMP
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.cover import ATTR_CURRENT_POSITION, DOMAIN as COVER
 from homeassistant.components.fan import ATTR_PERCENTAGE, ATTR_PERCENTAGE_STEP
+from homeassistant.components.humidifier.intent import INTENT_HUMIDITY
 from homeassistant.components.light import (
     ATTR_BRIGHTNESS,
     ATTR_SUPPORTED_COLOR_MODES,
@@ -20,13 +21,14 @@ from homeassistant.components.media_player import (
     INTENT_MEDIA_SEARCH_AND_PLAY,
     MediaPlayerEntityFeature,
 )
+from homeassistant.components.media_player.const import ATTR_GROUP_MEMBERS
 from homeassistant.components.valve import DOMAIN as VALVE
 from homeassistant.const import (
     ATTR_DEVICE_CLASS,
-    ATTR_SUPPORTED_FEATURES,
     ATTR_TEMPERATURE,
     STATE_OFF,
     STATE_ON,
+    STATE_PAUSED,
     STATE_PLAYING,
     STATE_UNAVAILABLE,
     STATE_UNKNOWN,
@@ -56,9 +58,11 @@ from ..nlu.questions import MOST_TOLD
 from ..nlu.reading import Reading, read, telling_text
 from ..nlu.requests import (
     Choice,
+    DeviceSetting,
     EntityCommand,
     ListRequest,
     OpenQuestion,
+    PlayerGroup,
     PlayRequest,
     SpokenRequest,
     StateQuestion,
@@ -68,10 +72,22 @@ from ..nlu.requests import (
     WorldQuestion,
 )
 from ..nlu.understanding import is_assumed, understand
-from ..nlu.vocabulary import HomeVocabulary, KnownEntity, NamedPlace
+from ..nlu.vocabulary import HomeVocabulary, KnownEntity, KnownMode, NamedPlace
 from ..nlu.zones import zones
 from ..people.speakers import async_speaker_area
 from ..speech.text.times import prepare, resolve_time, times_in
+from .device_intents import (
+    DEVICE_INTENTS,
+    JOIN_PLAYERS,
+    MEMBERS,
+    PART_PLAYERS,
+    RANGE,
+    SET_CLIMATE,
+    SET_PLAYER,
+    choices_of,
+    features_of,
+    has_setting,
+)
 from .effect import actions_of
 from .intents import intent_effects, items_meant
 
@@ -254,7 +270,7 @@ def _answerable(
             return request if is_by or is_robot else None
         case PlayRequest():
             return Choice(_players_for(hass, request, names, area))
-        case TimerRequest() | UnknownName():
+        case TimerRequest() | UnknownName() | DeviceSetting() | PlayerGroup():
             return None
         case _:
             return request
@@ -306,9 +322,15 @@ async def async_is_assumed(
     Where they name only a place, it assumes things there, Italian sentences that turn
     off a TV mute it, and texts that may be anything hold a "no": "add no milk".
     """
-    if intent_type in _OF_PLAYERS.values():
+    is_played = intent_type == INTENT_MEDIA_SEARCH_AND_PLAY
+    if intent_type in {*_OF_PLAYERS.values(), *_VALUED} or is_played:
         calls = (await async_read(hass, user_input)).calls
-        return bool(calls) and intent_type not in {call.intent for call in calls}
+        is_other = intent_type not in {call.intent for call in calls}
+        # "play jazz in the kitchen and the bath" is for more than Home Assistant finds
+        if len(calls) > 1 or (calls and is_other and not is_played):
+            return True
+        if not is_played:
+            return False
     words = await _async_lexicon(hass, user_input.language)
     if words is None:
         return False
@@ -452,13 +474,12 @@ def _intents(
             yield from (IntentCall(intent_type, {}) for intent_type in known)
         case ListRequest():
             yield from _list_calls(hass, request, names)
-        case PlayRequest(words=text):
-            players = _players_for(hass, request, names, area)
-            if len(players) <= 1:
-                slots = dict(zip(("name",), players, strict=False))
-                yield IntentCall(
-                    INTENT_MEDIA_SEARCH_AND_PLAY, {"search_query": text, **slots}
-                )
+        case PlayRequest():
+            yield from _play_calls(hass, request, names, area)
+        case DeviceSetting():
+            yield from _device_calls(hass, request, names)
+        case PlayerGroup():
+            yield from _group_calls(hass, request)
         case EntityCommand():
             yield from _calls(hass, request, names)
         case TimerRequest(durations, name):
@@ -483,6 +504,80 @@ def _intents(
             assert_never(request)
 
 
+def _play_calls(
+    hass: HomeAssistant,
+    request: PlayRequest,
+    names: HomeVocabulary,
+    area: ar.AreaEntry | None,
+) -> Iterator[IntentCall]:
+    """Yield an intent for each room that plays; none if one of several players in a room is meant."""
+    rooms = _by_room(hass, request, names)
+    players = [_players_for(hass, one, names, area) for one in rooms]
+    for found in players if all(len(one) <= 1 for one in players) else ():
+        slots: dict[str, JsonValue] = {"search_query": request.words}
+        slots |= dict(zip(("name",), found, strict=False))
+        yield IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, slots)
+
+
+def _group_calls(hass: HomeAssistant, request: PlayerGroup) -> Iterator[IntentCall]:
+    """Yield the intent that has players play together, or those that part them: of several, those in a group."""
+    ids = request.ids
+    if request.leader:
+        members: list[JsonValue] = [*sorted(ids - {request.leader})]
+        slots: dict[str, JsonValue] = {"name": request.leader, MEMBERS: members}
+        yield IntentCall(JOIN_PLAYERS, slots)
+        return
+    grouped = {one for one in ids if _is_grouped(hass.states.get(one))}
+    for one in sorted(grouped or ids):
+        yield IntentCall(PART_PLAYERS, {"name": one})
+
+
+def _is_grouped(state: State | None) -> bool:
+    members: object = state.attributes.get(ATTR_GROUP_MEMBERS) if state else None
+    return isinstance(members, list | tuple) and len(members) > 1
+
+
+def _device_calls(
+    hass: HomeAssistant, request: DeviceSetting, names: HomeVocabulary
+) -> Iterator[IntentCall]:
+    """Yield the intents that set values, temperatures in the unit of the home."""
+    unit = hass.config.units.temperature_unit
+    spoken = _TEMPERATURES.get(request.unit, unit)
+    values: dict[str, JsonValue] = {
+        slot: round(_converted(float(value), spoken, unit) * 2) / 2
+        if spoken != unit and slot in {ATTR_TEMPERATURE, *RANGE}
+        else value
+        for slot, value in request.values.items()
+    }
+    for one in sorted(request.ids):
+        slots = {"name": one, **values}
+        match names.by_id[one].domain:
+            case "humidifier":
+                yield IntentCall(INTENT_HUMIDITY, slots)
+            case "climate":
+                yield IntentCall(SET_CLIMATE, slots)
+            case _:
+                yield IntentCall(SET_PLAYER, slots)
+
+
+def _can_search(hass: HomeAssistant, entity_id: str) -> bool:
+    state = hass.states.get(entity_id)
+    return state is not None and features_of(state) & _SEARCHING == _SEARCHING
+
+
+def _by_room(
+    hass: HomeAssistant, request: PlayRequest, names: HomeVocabulary
+) -> Sequence[PlayRequest]:
+    """Return a request for each room in which something is to be played."""
+    if not request.is_each:
+        return (request,)
+    rooms: dict[str | None, set[str]] = {}
+    able = {one for one in request.ids if _can_search(hass, one)}
+    for one in able or request.ids:
+        rooms.setdefault(names.by_id[one].area_id, set()).add(one)
+    return [replace(request, ids=frozenset(ids)) for ids in rooms.values()]
+
+
 def _players_for(
     hass: HomeAssistant,
     request: PlayRequest,
@@ -495,12 +590,7 @@ def _players_for(
     """
     players = [one for one in names.entities if one.domain == MEDIA_PLAYER]
     here = {one.entity_id for one in players if area and one.area_id == area.id}
-    able = {
-        one.entity_id
-        for one in players
-        if (state := hass.states.get(one.entity_id))
-        and state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _SEARCHING == _SEARCHING
-    }
+    able = {one.entity_id for one in players if _can_search(hass, one.entity_id)}
     found = able & (request.ids or here or able)
     playing = {one for one in found if hass.states.is_state(one, STATE_PLAYING)}
     return frozenset(playing if len(playing) == 1 else found)
@@ -542,6 +632,18 @@ def _items_of(
     return known if len(known) == 1 else ()
 
 
+_SET: Final = {
+    domain: {
+        slot: setting
+        for one in DEVICE_INTENTS
+        if one.domain == domain
+        for slot, setting in one.settings.items()
+    }
+    for domain in ("climate", MEDIA_PLAYER)
+}
+"""All values of devices, by domain."""
+_MOST_VALUES: Final = 60
+"""Of one device. A longer list is one of stations or apps."""
 _loaded_languages: Final[set[str]] = set()
 
 
@@ -568,10 +670,33 @@ async def _async_vocabulary(
     home, known = async_get_home(hass, conversation.DOMAIN), _vocabularies(hass)
     if language not in known or known[language][0] is not home:
         known[language] = home, _indexed(hass, home, words)
-    names = known[language][1]
+    names, modes = known[language][1], _modes(hass, home)
+    if modes != names.modes:
+        names = names.with_modes(modes)
+        known[language] = home, names
     if not names.is_indexed:
         await hass.async_add_executor_job(names.index)
     return names
+
+
+def _modes(hass: HomeAssistant, home: Home) -> frozenset[KnownMode]:
+    """Return all that the devices of the home may be set to."""
+    found = set[KnownMode]()
+    for entity in home.all_entities:
+        entity_id = entity.entity_id
+        state = hass.states.get(entity_id)
+        if state and entity.domain == "humidifier":
+            found.add(KnownMode(entity_id, "humidity"))
+        if state is None or entity.domain not in _SET:
+            continue
+        for slot, setting in _SET[entity.domain].items():
+            if not has_setting(state, setting):
+                continue
+            values = choices_of(state, setting) if setting.choices else ("",)
+            is_told = len(values) <= _MOST_VALUES
+            known = (KnownMode(entity_id, slot, one) for one in values if is_told)
+            found |= {*known}
+    return frozenset(found)
 
 
 def _indexed(hass: HomeAssistant, home: Home, words: Lexicon) -> HomeVocabulary:
@@ -627,7 +752,16 @@ def _surroundings(hass: HomeAssistant, names: HomeVocabulary) -> Surroundings:
     ]
     playing = [state for state in players if state.state == STATE_PLAYING]
     active = playing or [state for state in players if state.state not in _IDLE]
-    return Surroundings(playing=frozenset(state.entity_id for state in active))
+    on, paused = (
+        frozenset(state.entity_id for state in players if is_so(state))
+        for is_so in (
+            lambda one: one.state not in _IDLE,
+            lambda one: one.state == STATE_PAUSED,
+        )
+    )
+    return Surroundings(
+        playing=frozenset(state.entity_id for state in active), on=on, paused=paused
+    )
 
 
 _OF_PLAYERS: Final = {
@@ -639,6 +773,9 @@ _OF_PLAYERS: Final = {
     "mute": "HassMediaPlayerMute",
     "unmute": "HassMediaPlayerUnmute",
 }
+_VALUED: Final = frozenset(
+    {"HassClimateSetTemperature", "HassSetVolume", "HassSetVolumeRelative"}
+)
 _STEPS: Final = {
     "more": 1,
     "brighter": 1,

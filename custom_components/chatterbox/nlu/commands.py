@@ -214,7 +214,7 @@ def _commands(
         return None
     domains = _domains(command) & _ACTS_ON.get(act, frozenset())
     found = list[Commanded]()
-    groups = [*_groups(parts.spans)]
+    groups = [*groups_of(parts.spans)]
     while groups:
         group = groups.pop(0)
         targets = CommandTargets(
@@ -326,7 +326,7 @@ def _act_without_verb(parts: Parts, names: HomeVocabulary) -> str:
     return states[0].value if is_outside else ""
 
 
-def _groups(spans: Sequence[PhraseSpan]) -> Iterator[Sequence[PhraseSpan]]:
+def groups_of(spans: Sequence[PhraseSpan]) -> Iterator[Sequence[PhraseSpan]]:
     """Yield the spans of each group of entities: a room alone goes with the group before it, or else after it.
 
     A joining word stays between rooms.

@@ -1,4 +1,4 @@
-"""The words of a language by what they do in a request, read from `languages/<language>/requests.toml`.
+"""The words of a language by what they do in a request, read from its `requests.toml` and `modes.toml`.
 
 A phrase with `…` stands around other words: "turn … off". All phrases are folded.
 """
@@ -61,6 +61,8 @@ class Role(StrEnum):
     LEVEL = "level"
     """An amount in words: the most, half."""
     COLOUR = "colour"
+    MODE = "mode"
+    """A way in which something heats, cools or plays, or a source."""
     QUANTIFIER = "quantifier"
     PRONOUN = "pronoun"
     QUESTION = "question"
@@ -241,12 +243,14 @@ def tokens_of_phrase(text: str) -> list[str]:
     return [token.word for token in tokens(text)]
 
 
-def read_lexicon(table: PhraseTable, language: str) -> Lexicon:
-    """Return the words of a language for sentences to be read."""
+def read_lexicon(
+    table: PhraseTable, language: str, modes: PhraseTable | None = None
+) -> Lexicon:
+    """Return the words of a language for sentences to be read, with those for modes."""
     accented = accented_words(str(table.get(ACCENTED, "")))
     tree = PhraseTree[PhraseMeaning](accented=accented)
     acts = dict[tuple[str, str], tuple[str, ...]]()
-    for meaning, text in _phrases(table):
+    for meaning, text in (*_phrases(table), *_phrases(modes or {})):
         first, _, last = (
             " ".join(token.word for token in tokens(part, accented))
             for part in text.partition(GAP)
@@ -310,6 +314,7 @@ _MANY: Final = frozenset(
 )
 """Kinds of which there are mostly several."""
 _LANGUAGES: Final = read_language_files("requests", dict[str, dict[str, str] | str])
+_MODES: Final = read_language_files("modes", dict[str, dict[str, str] | str])
 
 
 def phrase_table(code: str) -> PhraseTable | None:
@@ -321,4 +326,4 @@ def phrase_table(code: str) -> PhraseTable | None:
 def lexicon(language: str) -> Lexicon | None:
     """Return the words of a language, if there are any."""
     words = _LANGUAGES.get(code := base_language(language))
-    return read_lexicon(words, code) if words else None
+    return read_lexicon(words, code, _MODES.get(code)) if words else None

@@ -27,6 +27,7 @@ _COSTS: Final[Mapping[Role, float]] = {
     Role.ACT: 0.9,
     Role.VERB: 0.5,
     Role.PARTICLE: 0.9,
+    Role.MODE: 0.85,
     Role.ZONE: 1.5,
     Role.UNKNOWN: 6.0,
 }
@@ -311,11 +312,15 @@ def _known(
         # "Garage door open" may tell of it.
         if meaning.role is Role.ACT and end == len(heard) and is_state:
             continue
+        if meaning.role is Role.MODE and not names.has_mode(meaning.value):
+            continue
         is_part = meaning.role in _IN_PAIRS
         if not is_part or (start, meaning.value) in sentence.pairs:
             yield PhraseSpan(start, end, meaning.role, meaning.value)
     for end, named in names.found(heard, start):
         yield PhraseSpan(start, end, named.role, named=named)
+    for end, mode in names.mode_phrases.found(heard, start):
+        yield PhraseSpan(start, end, Role.MODE, mode)
     for end, zone in zones().found(heard, start):
         yield PhraseSpan(start, end, Role.ZONE, zone)
     if heard[start] == COMMA:

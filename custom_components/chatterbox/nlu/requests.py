@@ -23,6 +23,26 @@ class EntityCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceSetting:
+    """Values to set on what heats, cools or plays."""
+
+    ids: frozenset[str]
+    values: Mapping[str, str | float | bool]
+    """By the names that Home Assistant has for them."""
+    unit: str = ""
+    """Of temperatures: `celsius` or `fahrenheit`; empty for that of the home."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerGroup:
+    """Players that are to play together, or each on its own."""
+
+    ids: frozenset[str]
+    leader: str = ""
+    """The player that the others follow; empty to part them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """A command that several entities fit, one of which is meant."""
 
@@ -102,6 +122,8 @@ class PlayRequest:
     """All words."""
     ids: frozenset[str] = frozenset()
     """The players that are named."""
+    is_each: bool = False
+    """Whether those are players of several places, each of which is to play it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +137,8 @@ class TimerRequest:
 
 type SpokenRequest = (
     EntityCommand
+    | DeviceSetting
+    | PlayerGroup
     | Choice
     | OpenQuestion
     | UnknownName
@@ -133,6 +157,10 @@ class Surroundings:
     area_id: str | None = None
     playing: frozenset[str] = frozenset()
     """Players that are playing, or else those that are on."""
+    on: frozenset[str] = frozenset()
+    """Players that are on."""
+    paused: frozenset[str] = frozenset()
+    """Players that are paused."""
     last: frozenset[str] = frozenset()
     """The entities of the request before."""
     before: EntityCommand | WorldQuestion | StateQuestion | None = None

@@ -16,8 +16,11 @@ from .vocabulary import HomeVocabulary
 
 LIGHT: Final = frozenset({"light"})
 PLAYER: Final = frozenset({"media_player"})
+CLIMATE: Final = frozenset({"climate"})
 ROBOTS: Final = frozenset({"vacuum", "lawn_mower"})
 NAMING: Final = frozenset({Role.ENTITY, Role.PLACE, Role.KIND})
+MODE: Final = "mode"
+"""Stands for the act of setting a mode."""
 STEPS: Final = {
     "brighter": "darker",
     "louder": "quieter",
@@ -30,11 +33,15 @@ STEPS: Final = {
 }
 """Acts that change something by a step, with their opposites."""
 PASSIVE: Final = frozenset({"binary_sensor", "event", "sensor", "update", "weather"})
-_ALONE: Final = frozenset({"warmer", "cooler", "more", "less", "set", "dock", "clean"})
+_ALONE: Final = frozenset(
+    {"warmer", "cooler", "more", "less", "set", "dock", "clean", MODE}
+)
 """Acts that tell by themselves for what they are, as far as there is only one in the room, or at home."""
 _VAGUE: Final = frozenset({"more", "less"})
 """Acts for several kinds of entities, which they do not tell."""
 _OPENED: Final = frozenset({"cover", "valve"})
+_SOUNDS: Final = frozenset({"music", "radio", "player", "players"})
+"""Kinds of what plays, wherever it does."""
 _SWITCHED: Final = frozenset({"on", "off"})
 _NARROW: Final = [kind for value, kind in KINDS.items() if value != "everything"]
 _TWO: Final = 2
@@ -69,6 +76,8 @@ class CommandTargets:
     domains: AbstractSet[str]
     names: HomeVocabulary
     surroundings: Surroundings
+    among: frozenset[str] | None = None
+    """The entities that can do it; None for all that have the domains."""
 
     def found(self) -> frozenset[str] | Choice | None:
         """Return the entities; None if the words mean none, and a choice if one of several is meant."""
@@ -76,7 +85,7 @@ class CommandTargets:
         if "others" in self._quantifiers:
             return self._others(able) or None
         last = self.surroundings.last & able
-        if self.parts.all(Role.PRONOUN):
+        if self.parts.all(Role.PRONOUN) and not self._is_idle_pronoun:
             return (self._names_nothing and last) or None
         if self._is_about(last):
             return last
@@ -88,6 +97,8 @@ class CommandTargets:
             able = self._having([kind], able)
         if self.parts.all(Role.ENTITY):
             found = self._named(able)
+        elif self._is_for_each_player(places):
+            found = self._in_state(able) or None
         else:
             of_words = self._of_kind if kinds else self._unnamed
             found = of_words(able, is_placed=bool(places))
@@ -101,12 +112,41 @@ class CommandTargets:
         return all(self.names.within(ids, areas) for areas in places)
 
     @property
+    def _is_idle_pronoun(self) -> bool:
+        """Whether a pronoun stands for no entity: "make it warmer", where none was spoken of."""
+        is_of_climate = self.domains == CLIMATE and self.act in {
+            "warmer",
+            "cooler",
+            MODE,
+        }
+        return is_of_climate and self._names_nothing and not self.surroundings.last
+
+    def _is_for_each_player(self, places: Sequence[frozenset[str | None]]) -> bool:
+        """Return whether words mean the players of the home, or of several places, as far as an act is for them."""
+        kinds = {*self.parts.values(Role.KIND)}
+        is_wide = len(places) > 1 or "home" in self._quantifiers
+        is_of_players = self.domains - ROBOTS == PLAYER and self.act not in _SWITCHED
+        return is_wide and is_of_players and kinds <= _SOUNDS
+
+    def _in_state(self, able: frozenset[str]) -> frozenset[str]:
+        """Return the players that an act is for by what they do now: none is resumed that does not pause."""
+        match self.act:
+            case "play" | "mode":
+                return able
+            case "resume":
+                return able & self.surroundings.paused
+            case "pause" | "stop" | "next" | "previous":
+                return able & self.surroundings.playing
+            case _:
+                return able & self.surroundings.on
+
+    @property
     def _able(self) -> frozenset[str]:
         """The entities that the act is for."""
-        entities = self.names.entities
-        return frozenset(
-            one.entity_id for one in entities if one.domain in self.domains
+        found = frozenset(
+            one.entity_id for one in self.names.entities if one.domain in self.domains
         )
+        return found if self.among is None else found & self.among
 
     @property
     def _names_nothing(self) -> bool:
@@ -219,7 +259,7 @@ class CommandTargets:
         if self.domains == {"lock"} and "both" not in self._quantifiers:
             return (able or None) if self.act == "lock" else None  # "lock up"
         found = self._only(able, is_placed=is_placed)
-        if len(found) > 1 and self.act in {"warmer", "cooler"}:
+        if len(found) > 1 and self.act in {"warmer", "cooler", MODE}:
             return Choice(found)
         return found if len(found) == 1 else None
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from ..speech.text.phrases import PhraseTree
-from .commands import PLAIN_ACTS, commands, following_commands, may_mean
+from .commands import PLAIN_ACTS, commands, following_commands, groups_of, may_mean
 from .kinds import KINDS, EntityKind
 from .lexicon import (
     ARTICLE,
@@ -23,10 +23,12 @@ from .lexicon import (
     tokens,
     tokens_of_phrase,
 )
+from .modes import device_settings, setting_question
 from .questions import following_question, state_question, world_question
 from .reading import DURATIONS, Parts, PhraseSpan, Reading, read, telling_text
 from .requests import (
     Choice,
+    DeviceSetting,
     EntityCommand,
     ListRequest,
     OpenQuestion,
@@ -77,7 +79,7 @@ _BEFORE_LISTS: Final = frozenset({Role.PREPOSITION, Role.PARTICLE})
 _OF_ITEMS: Final = frozenset({"add", "remove", "complete"})
 _DOING: Final = (Role.ACT, Role.VERB, Role.PARTICLE)
 _STARTING: Final = frozenset({"set", "start", "on", "create"})
-_OF_MUSIC: Final = _SILENT | NAMING | {Role.ACT, Role.TEXT}
+_OF_MUSIC: Final = _SILENT | NAMING | {Role.ACT, Role.TEXT, Role.QUANTIFIER}
 _OF_TIMERS: Final = _SILENT | {*_DOING, Role.AMOUNT, Role.KIND, Role.TEXT}
 _LONGEST_UNKNOWN: Final = 3
 _BEFORE_NAMES: Final = frozenset({Role.ACT, Role.VERB, Role.AND, Role.PREPOSITION})
@@ -163,6 +165,10 @@ def _requests(
     whole = Parts(reading.spans)
     if question := _question(whole, reading, names, surroundings):
         return [question]
+    if not reading.is_asked:
+        settings = device_settings(whole, words, names, surroundings)
+        if settings:
+            return settings
     found: list[SpokenRequest] = []
     for spans in _divided(reading.spans):
         parts = Parts(spans)
@@ -174,6 +180,7 @@ def _requests(
             or _to_play(parts, reading, words, names, surroundings)
         )
         several: Sequence[SpokenRequest] | None = [other] if other else None
+        several = several or device_settings(parts, words, names, surroundings) or None
         is_cut = _is_cut_question(parts, reading) or _is_vague(parts, reading, words)
         if several is None and not is_cut:
             several = commands(parts, reading, words, names, surroundings)
@@ -187,18 +194,21 @@ def _requests(
 
 def _after(requests: Sequence[SpokenRequest], before: Surroundings) -> Surroundings:
     """Return the surroundings after some requests, to whose entities the next one may refer."""
-    made = [one for one in requests if isinstance(one, EntityCommand)]
+    made = [one for one in requests if isinstance(one, EntityCommand | DeviceSetting)]
     if not made:
         return before
     ids = frozenset[str]().union(*(one.ids for one in made))
-    return replace(before, last=ids, before=made[-1])
+    command = made[-1] if isinstance(made[-1], EntityCommand) else None
+    return replace(before, last=ids, before=command)
 
 
 def _question(
     parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
 ) -> WorldQuestion | StateQuestion | None:
-    return world_question(parts, is_marked=reading.is_asked) or state_question(
-        parts, reading, names, surroundings
+    return (
+        world_question(parts, is_marked=reading.is_asked)
+        or setting_question(parts, names, surroundings)
+        or state_question(parts, reading, names, surroundings)
     )
 
 
@@ -438,28 +448,35 @@ def _to_play(
         return None
     if parts.values(Role.KIND) not in ([], ["music"]):
         return None
-    title = (*texts, *kinds)[0]
-    after = [span for span in parts.spans if span.start >= title.end]
-    players: frozenset[str] | Choice | None = frozenset()
-    if any(span.role in NAMING for span in after):
-        players = CommandTargets(
-            Parts(after), "play", PLAYER, names, surroundings
-        ).found()
-    if not isinstance(players, frozenset):
+    if parts.values(Role.QUANTIFIER) not in ([], ["home"]):
         return None
+    title = (*texts, *kinds)[0]
+    others = [span for span in parts.spans if span is not title]
+    players = frozenset[str]()
+    is_named = any(span.role in NAMING | {Role.QUANTIFIER} for span in others)
+    groups = [*groups_of(others)] if is_named else []
+    for group in groups:
+        found = CommandTargets(
+            Parts(group), "play", PLAYER, names, surroundings
+        ).found()
+        if not isinstance(found, frozenset):
+            return None
+        players |= found
+    is_each = len(players) > 1
     text = reading.text(title.start, title.end)
     if kinds:
-        return PlayRequest(text, text, players)
+        return PlayRequest(text, text, players, is_each)
     query = telling_text(text, words)
     is_plain = query and _is_title(title, reading, words, names)
-    return PlayRequest(query, text, players) if is_plain else None
+    return PlayRequest(query, text, players, is_each) if is_plain else None
 
 
 def _is_title(
     text: PhraseSpan, reading: Reading, words: Lexicon, names: HomeVocabulary
 ) -> bool:
     """Return whether words after an act are a title, and nothing else that it may be for."""
-    if _has(reading, text, names, Role.PLACE, Role.ENTITY):
+    is_wide = _ends_everywhere(reading, text, words)
+    if is_wide or _has(reading, text, names, Role.PLACE, Role.ENTITY):
         return False
     is_vague = _acts_before(reading, text.start, words) != {"play"}
     if is_vague and words.is_small(reading.heard[text.start]):
@@ -468,6 +485,22 @@ def _is_title(
     return not _has(
         reading, text, words.phrases, Role.REVERSING, Role.DAY, Role.UNIT, *known
     )
+
+
+def _ends_everywhere(reading: Reading, text: PhraseSpan, words: Lexicon) -> bool:
+    """Return whether a text ends with "everywhere", which is a part of few titles: "here there and everywhere"."""
+    for at in range(text.start + 1, text.end):
+        found = words.phrases.found(reading.heard, at)
+        is_home = any(
+            end == text.end and one.role is Role.QUANTIFIER and one.value == "home"
+            for end, one in found
+        )
+        before = words.phrases.found(reading.heard, at - 1)
+        if is_home and not any(
+            one.role is Role.AND for end, one in before if end == at
+        ):
+            return True
+    return False
 
 
 def _of_timer(parts: Parts, reading: Reading, words: Lexicon) -> TimerRequest | None:

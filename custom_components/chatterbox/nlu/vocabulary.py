@@ -1,13 +1,24 @@
 """The names of a home as phrases: entities, rooms and floors, by whole names and by the words that tell them apart."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from typing import Final, Self
 
+from ..agent.text import compared
 from ..speech.text.phrases import PhraseTree
 from .lexicon import Lexicon, Role
 
+TOLD: Final = "!"
+"""Ends the values of words that say by themselves that they are modes."""
+_USUAL: Final = frozenset(
+    {
+        *("heat", "cool", "heat_cool", "auto", "dry", "fan_only", "eco"),
+        *("shuffle", "repeat_one", "repeat_all"),
+    }
+)
+"""Modes that are understood wherever anything has modes: a device that lacks one says so."""
 _LONGEST_NAME: Final = 8
 """Words. Of a longer name, only the whole is known."""
 
@@ -22,6 +33,17 @@ class KnownEntity:
     """Its name first, then its aliases."""
     device_class: str = ""
     area_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMode:
+    """A value that an entity may be set to."""
+
+    entity_id: str
+    slot: str
+    """The value of the entity, as Home Assistant names it: `preset_mode`, `source`."""
+    value: str = ""
+    """Empty for one that is a number or a switch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +76,7 @@ class HomeVocabulary:
     places: tuple[NamedPlace, ...]
     words: Lexicon
     """The language of the names."""
+    modes: frozenset[KnownMode] = frozenset()
     by_id: Mapping[str, KnownEntity] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +88,39 @@ class HomeVocabulary:
     def found(self, heard: Sequence[str], start: int) -> Iterator[tuple[int, Named]]:
         """Yield the ends and meanings of the names that begin at a word."""
         return self._phrases.found(heard, start, self.words.stem)
+
+    def with_modes(self, modes: frozenset[KnownMode]) -> Self:
+        """Return the same names, which stay indexed, with other modes."""
+        other = copy(self)
+        object.__setattr__(other, "modes", modes)
+        for known in ("mode_phrases", "_mode_values"):
+            other.__dict__.pop(known, None)
+        return other
+
+    @cached_property
+    def mode_phrases(self) -> PhraseTree[str]:
+        """The modes as they are called by their devices."""
+        tree = PhraseTree[str]()
+        for value in {one.value for one in self.modes if one.value}:
+            tree.add(self._words_of(value.replace("_", " ")), value)
+        return tree
+
+    def able(self, slot: str, value: str = "") -> frozenset[str]:
+        """Return the entities that may be set to a value, or have one."""
+        return frozenset(
+            one.entity_id
+            for one in self.modes
+            if one.slot == slot and (not value or is_mode(one.value, value))
+        )
+
+    def has_mode(self, word: str) -> bool:
+        """Return whether a word may be for a mode: one that devices mostly have, or that one at home has."""
+        value = word.removesuffix(TOLD)
+        return bool(self.modes) and (value in _USUAL or value in self._mode_values)
+
+    @cached_property
+    def _mode_values(self) -> frozenset[str]:
+        return frozenset(_plain_mode(one.value) for one in self.modes)
 
     @property
     def is_indexed(self) -> bool:
@@ -143,6 +199,15 @@ class HomeVocabulary:
 
     def _stems(self, words: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self.words.stem, words))
+
+
+def is_mode(value: str, other: str) -> bool:
+    """Return whether two values are the same: devices write "Eco" and "eco"."""
+    return _plain_mode(value) == _plain_mode(other)
+
+
+def _plain_mode(value: str) -> str:
+    return compared(value).replace(" ", "_")
 
 
 def _parts(words: Sequence[str], language: Lexicon) -> Iterable[tuple[str, ...]]:

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Final, assert_never
 
 from homeassistant.components.binary_sensor import DOMAIN as BINARY_SENSOR
-from homeassistant.components.climate import DOMAIN as CLIMATE
+from homeassistant.components.climate import DOMAIN as CLIMATE, PRESET_NONE
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.media_player import (
     ATTR_MEDIA_ARTIST,
@@ -26,6 +26,7 @@ from homeassistant.const import (
     ATTR_DEVICE_CLASS,
     ATTR_ENTITY_ID,
     ATTR_SUPPORTED_FEATURES,
+    ATTR_TEMPERATURE,
     STATE_OFF,
     STATE_ON,
     STATE_PLAYING,
@@ -38,12 +39,14 @@ from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util import dt as dt_util
 
 from ..agent.text import compared
+from ..effects.device_intents import RANGE, async_told_values
 from ..effects.reading import Answered
 from ..home.entities import Home
 from ..home.entity_matches import assist_name
 from ..internals.conversation import async_texts
 from ..internals.todo import items_on_list
 from ..nlu.lexicon import WEEKDAYS
+from ..nlu.modes import SETTING
 from ..nlu.questions import ALONE
 from ..nlu.requests import (
     Choice,
@@ -66,6 +69,7 @@ _CONDITIONS: Final[Mapping[str, frozenset[str]]] = {
     "clouds": frozenset({"cloudy", "partlycloudy"}),
     "storm": frozenset({"lightning", "lightning-rainy", "hail", "exceptional"}),
 }
+NOT_SET: Final = "\N{EN DASH}"
 _MOST_NAMED: Final = 9
 """Names in a question: more are too many to listen to."""
 _LIKELY: Final = 50
@@ -137,7 +141,8 @@ async def _async_world_answer(
     sentences = await async_get_sentences(hass, user_input.language)
     topic, on = question.topics[0], question.on
     if topic == "song":
-        return _song(hass, home, sentences)
+        players = [one for one in home.entities if one.domain == MEDIA_PLAYER]
+        return _song(hass, [one.entity_id for one in players], sentences)
     if topic in ALONE:
         return sentences[f"spoken_{topic}"]
     if topic == "date":
@@ -159,28 +164,25 @@ def _names_to_choose(
     return [assist_name(hass, one.entity_id, one.name) for one in states if one]
 
 
-def _song(hass: HomeAssistant, home: Home, sentences: Mapping[str, str]) -> str:
-    """Return what is playing at home."""
-    states = (
-        hass.states.get(one.entity_id)
-        for one in home.entities
-        if one.domain == MEDIA_PLAYER
-    )
+def _song(
+    hass: HomeAssistant, players: Iterable[str], sentences: Mapping[str, str]
+) -> str:
+    """Return what some players play; with their names, where they play different things."""
+    states = map(hass.states.get, players)
     playing = [one for one in states if one and one.state == STATE_PLAYING]
-    titles = [
-        ", ".join(
-            str(text)
-            for key in (ATTR_MEDIA_TITLE, ATTR_MEDIA_ARTIST)
-            if (text := one.attributes.get(key))
-        )
-        for one in playing
+    songs: dict[str, list[str]] = {}
+    for one in playing:
+        texts = map(one.attributes.get, (ATTR_MEDIA_TITLE, ATTR_MEDIA_ARTIST))
+        if song := ", ".join(str(text) for text in texts if text):
+            name = assist_name(hass, one.entity_id, one.name)
+            songs.setdefault(song, []).append(name)
+    told = [
+        f"{song} ({', '.join(names)})" if len(songs) > 1 else song
+        for song, names in songs.items()
     ]
-    songs = "; ".join(filter(None, titles))
-    return (
-        sentences["song_playing"].format(song=songs)
-        if songs
-        else sentences["song_unknown" if playing else "song_none"]
-    )
+    if not told:
+        return sentences["song_unknown" if playing else "song_none"]
+    return sentences["song_playing"].format(song="; ".join(told))
 
 
 async def _async_time_there(
@@ -260,6 +262,8 @@ async def async_state_answer(
     hass: HomeAssistant, question: StateQuestion, language: str
 ) -> intent.IntentResponse:
     """Return the answer to a question about states, in Home Assistant's words."""
+    if question.form == SETTING:
+        return await _async_setting_answer(hass, question, language)
     texts = await async_texts(hass, language)
     templates = texts.intent_responses if texts else {}
     template = templates.get(intent.INTENT_GET_STATE, {}).get(question.form, "")
@@ -295,6 +299,51 @@ async def async_state_answer(
         speech.append(_worded(spoken(state, own), state, words))
     response.async_set_speech("; ".join(speech))
     return response
+
+
+async def _async_setting_answer(
+    hass: HomeAssistant, question: StateQuestion, language: str
+) -> intent.IntentResponse:
+    """Return how devices are set, or what some players play."""
+    states = [state for one in sorted(question.ids) if (state := hass.states.get(one))]
+    speech = []
+    for state in states:
+        values = _settings_of(state, _ASKED.get(question.aspect, (question.aspect,)))
+        words = await async_told_values(hass, language, state.domain, values)
+        name = assist_name(hass, state.entity_id, state.name)
+        speech.append(f"{name}: {', '.join(words) or NOT_SET}.")
+    if question.aspect == "song":
+        sentences = await async_get_sentences(hass, language)
+        speech = [_song(hass, sorted(question.ids), sentences)]
+    response = intent.IntentResponse(language)
+    response.response_type = intent.IntentResponseType.QUERY_ANSWER
+    response.async_set_states(states)
+    response.async_set_speech(" ".join(speech))
+    return response
+
+
+_ASKED: Final = {
+    "setting": ("hvac_mode", "temperature", "preset_mode", "fan_mode"),
+    "mode": ("hvac_mode", "preset_mode"),
+    "preset": ("preset_mode",),
+}
+"""The values that are told of a device, by what is asked about."""
+
+
+def _settings_of(state: State, slots: Iterable[str]) -> Mapping[str, object]:
+    """Return the values to which a device is set."""
+    low, high = (state.attributes.get(slot) for slot in RANGE)
+    has_range = state.attributes.get(ATTR_TEMPERATURE) is None and low is not None
+    values = dict[str, object]()
+    for slot in slots:
+        if slot == "hvac_mode":
+            values[slot] = state.state
+        elif slot == ATTR_TEMPERATURE and has_range and high is not None:
+            values |= dict(zip(RANGE, (low, high), strict=True))
+        elif state.attributes.get(slot) not in (None, PRESET_NONE):
+            values[slot] = state.attributes[slot]
+    is_off = state.state == STATE_OFF
+    return {"hvac_mode": STATE_OFF} if is_off and "hvac_mode" in values else values
 
 
 def _asked_state(

@@ -8,6 +8,7 @@ from homeassistant.components.media_player import (
     MediaPlayerEntity,
     MediaPlayerState,
     MediaType,
+    RepeatMode,
     SearchMedia,
     SearchMediaQuery,
 )
@@ -100,6 +101,30 @@ class DemoMediaPlayer(DemoHouseEntity, MediaPlayerEntity):
     async def async_select_source(self, source: str) -> None:
         """Choose an input."""
         self._attr_source = source
+        self.async_write_ha_state()
+
+    @override
+    async def async_set_shuffle(self, shuffle: bool) -> None:
+        """Play in any order, or in the given one."""
+        self._attr_shuffle = shuffle
+        self.async_write_ha_state()
+
+    @override
+    async def async_set_repeat(self, repeat: RepeatMode) -> None:
+        """Repeat one track, all of them or none."""
+        self._attr_repeat = repeat
+        self.async_write_ha_state()
+
+    @override
+    async def async_join_players(self, group_members: list[str]) -> None:
+        """Have others play the same."""
+        self._attr_group_members = [self.entity_id, *group_members]
+        self.async_write_ha_state()
+
+    @override
+    async def async_unjoin_player(self) -> None:
+        """Play alone."""
+        self._attr_group_members = None
         self.async_write_ha_state()
 
     @override

@@ -1,0 +1,491 @@
+"""Intents of our own for what heats, cools and plays: modes, ranges, presets, sources, order and groups of players.
+
+A device is asked first whether it can do all that a call sets; none is set in part
+because of what it lacks. Home Assistant has intents for temperatures and volumes alone.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, override
+
+import probatio
+from homeassistant.components.climate import (
+    ATTR_FAN_MODE,
+    ATTR_FAN_MODES,
+    ATTR_HUMIDITY,
+    ATTR_HVAC_MODE,
+    ATTR_HVAC_MODES,
+    ATTR_MAX_HUMIDITY,
+    ATTR_MAX_TEMP,
+    ATTR_MIN_HUMIDITY,
+    ATTR_MIN_TEMP,
+    ATTR_PRESET_MODE,
+    ATTR_PRESET_MODES,
+    ATTR_SWING_MODE,
+    ATTR_SWING_MODES,
+    ATTR_TARGET_TEMP_HIGH,
+    ATTR_TARGET_TEMP_LOW,
+    DOMAIN as CLIMATE,
+    PRESET_NONE,
+    ClimateEntityFeature,
+    HVACMode,
+)
+from homeassistant.components.media_player import (
+    ATTR_INPUT_SOURCE,
+    ATTR_INPUT_SOURCE_LIST,
+    ATTR_MEDIA_REPEAT,
+    ATTR_MEDIA_SHUFFLE,
+    ATTR_SOUND_MODE,
+    ATTR_SOUND_MODE_LIST,
+    DOMAIN as MEDIA_PLAYER,
+    MediaPlayerEntityFeature,
+    RepeatMode,
+)
+from homeassistant.components.media_player.const import ATTR_GROUP_MEMBERS
+from homeassistant.const import (
+    ATTR_ENTITY_ID,
+    ATTR_SUPPORTED_FEATURES,
+    ATTR_TEMPERATURE,
+    PERCENTAGE,
+)
+from homeassistant.core import HomeAssistant, State, callback
+from homeassistant.exceptions import ServiceValidationError
+from homeassistant.helpers import config_validation as cv, intent
+from homeassistant.helpers.translation import async_get_translations
+
+from ..agent.text import compared
+from ..const import DOMAIN
+from ..home.entity_matches import assist_name, matching_states
+from ..speech.sentences import async_get_sentences
+
+SET_CLIMATE: Final = "ChatterboxSetClimate"
+SET_PLAYER: Final = "ChatterboxSetPlayer"
+JOIN_PLAYERS: Final = "ChatterboxJoinPlayers"
+PART_PLAYERS: Final = "ChatterboxPartPlayers"
+RANGE: Final = (ATTR_TARGET_TEMP_LOW, ATTR_TARGET_TEMP_HIGH)
+_OFRANGES: Final = (HVACMode.HEAT_COOL, HVACMode.AUTO)
+"""Modes in which a device keeps between two temperatures, the best first."""
+_LIMITS: Final = {
+    **dict.fromkeys(
+        (ATTR_TEMPERATURE, *RANGE),
+        (ATTR_MIN_TEMP, ATTR_MAX_TEMP, "temp_out_of_range", ("check", "temp")),
+    ),
+    ATTR_HUMIDITY: (
+        ATTR_MIN_HUMIDITY,
+        ATTR_MAX_HUMIDITY,
+        "humidity_out_of_range",
+        ("", "humidity"),
+    ),
+}
+
+
+class Setting(NamedTuple):
+    """A value of a device."""
+
+    service: str
+    validator: object
+    feature: int = 0
+    """What the device needs for it."""
+    choices: str = ""
+    """The attribute with all that it may be set to."""
+
+
+_CLIMATE: Final[Mapping[str, Setting]] = {
+    ATTR_HVAC_MODE: Setting(
+        "set_hvac_mode",
+        cv.string,
+        choices=ATTR_HVAC_MODES,
+    ),
+    ATTR_PRESET_MODE: Setting(
+        "set_preset_mode",
+        cv.string,
+        ClimateEntityFeature.PRESET_MODE,
+        ATTR_PRESET_MODES,
+    ),
+    ATTR_TEMPERATURE: Setting(
+        "set_temperature",
+        probatio.Coerce(float),
+        ClimateEntityFeature.TARGET_TEMPERATURE,
+    ),
+    **dict.fromkeys(
+        RANGE,
+        Setting(
+            "set_temperature",
+            probatio.Coerce(float),
+            ClimateEntityFeature.TARGET_TEMPERATURE_RANGE,
+        ),
+    ),
+    ATTR_FAN_MODE: Setting(
+        "set_fan_mode", cv.string, ClimateEntityFeature.FAN_MODE, ATTR_FAN_MODES
+    ),
+    ATTR_SWING_MODE: Setting(
+        "set_swing_mode", cv.string, ClimateEntityFeature.SWING_MODE, ATTR_SWING_MODES
+    ),
+    ATTR_HUMIDITY: Setting(
+        "set_humidity", probatio.Coerce(int), ClimateEntityFeature.TARGET_HUMIDITY
+    ),
+}
+"""In the order in which they are set: a mode has temperatures and fans of its own."""
+_PLAYER: Final[Mapping[str, Setting]] = {
+    ATTR_MEDIA_SHUFFLE: Setting(
+        "shuffle_set", bool, MediaPlayerEntityFeature.SHUFFLE_SET
+    ),
+    ATTR_MEDIA_REPEAT: Setting(
+        "repeat_set",
+        probatio.In([*map(str, RepeatMode)]),
+        MediaPlayerEntityFeature.REPEAT_SET,
+    ),
+    ATTR_INPUT_SOURCE: Setting(
+        "select_source",
+        cv.string,
+        MediaPlayerEntityFeature.SELECT_SOURCE,
+        ATTR_INPUT_SOURCE_LIST,
+    ),
+    ATTR_SOUND_MODE: Setting(
+        "select_sound_mode",
+        cv.string,
+        MediaPlayerEntityFeature.SELECT_SOUND_MODE,
+        ATTR_SOUND_MODE_LIST,
+    ),
+}
+MEMBERS: Final = "members"
+_GROUPING: Final = MediaPlayerEntityFeature.GROUPING
+_JOIN: Final = {
+    MEMBERS: Setting("join", probatio.All(cv.ensure_list, [cv.string]), _GROUPING)
+}
+
+
+def features_of(state: State) -> int:
+    """Return what a device can do."""
+    features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES)
+    return features if isinstance(features, int) else 0
+
+
+def choices_of(state: State, setting: Setting) -> Sequence[str]:
+    """Return what a device may be set to, as it writes it."""
+    listed: object = state.attributes.get(setting.choices)
+    return [*map(str, listed)] if isinstance(listed, list | tuple) else []
+
+
+def has_setting(state: State, setting: Setting) -> bool:
+    """Return whether a device has a value that can be set."""
+    is_able = features_of(state) & setting.feature == setting.feature
+    return is_able and (not setting.choices or bool(choices_of(state, setting)))
+
+
+@dataclass(eq=False)
+class DeviceIntent(intent.IntentHandler):
+    """Sets values of devices of one domain, each by an action of its own."""
+
+    intent_type: str
+    domain: str
+    settings: Mapping[str, Setting]
+    """By slot."""
+    description: str | None = None
+    service: str = ""
+    """The action of an intent that sets no value."""
+
+    def __post_init__(self) -> None:
+        """Name the domain as Home Assistant's handlers do."""
+        self.platforms = {self.domain}
+
+    @property
+    @override
+    def slot_schema(self) -> dict[Any, Any]:
+        """Return the slots of the device, and those of its values."""
+        where = {
+            probatio.Optional(slot): intent.non_empty_string
+            for slot in ("name", "area", "floor")
+        }
+        near = {
+            probatio.Optional(slot): cv.string
+            for slot in ("preferred_area_id", "preferred_floor_id")
+        }
+        values = {
+            probatio.Optional(slot): one.validator
+            for slot, one in self.settings.items()
+        }
+        return {**where, **values, **near}
+
+    def is_for(self, state: State) -> bool:
+        """Return whether a device can do any of it."""
+        if self.service:
+            return bool(features_of(state) & _GROUPING)
+        return any(has_setting(state, one) for one in self.settings.values())
+
+    def actions(
+        self, hass: HomeAssistant, values: Mapping[str, Any], assistant: str | None
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield the actions with their data, before it is known for which devices."""
+        if self.service:
+            yield self.service, {}
+        if members := values.get(MEMBERS):
+            found = _players(hass, members, assistant)
+            yield "join", {ATTR_GROUP_MEMBERS: [one.entity_id for one in found]}
+        given = [slot for slot in self.settings if slot in values and slot != MEMBERS]
+        for service in dict.fromkeys(self.settings[slot].service for slot in given):
+            slots = [one for one in given if self.settings[one].service == service]
+            yield service, {slot: values[slot] for slot in slots}
+
+    @override
+    async def async_handle(self, intent_obj: intent.Intent) -> intent.IntentResponse:
+        """Set what a call gives, on each device that it names, if these can do it."""
+        hass = intent_obj.hass
+        slots = self.async_validate_slots(intent_obj.slots)
+        values = {slot: slots[slot]["value"] for slot in self.settings if slot in slots}
+        if not values and not self.service:
+            raise ServiceValidationError(
+                translation_domain=DOMAIN, translation_key="device_no_value"
+            )
+        states = self._matched(hass, slots, values, intent_obj.assistant)
+        each = [
+            (state, await self._async_fitted(hass, state, values, intent_obj.language))
+            for state in states
+        ]
+        able = [(state, fitted) for state, fitted in each if isinstance(fitted, dict)]
+        for _, problem in each if not able else ():
+            if isinstance(problem, ServiceValidationError):
+                raise problem
+        await asyncio.gather(
+            *(self._async_set(intent_obj, state, fitted) for state, fitted in able)
+        )
+        return await self._async_response(intent_obj, able)
+
+    def _matched(
+        self,
+        hass: HomeAssistant,
+        slots: Mapping[str, Mapping[str, Any]],
+        values: Mapping[str, object],
+        assistant: str | None,
+    ) -> Sequence[State]:
+        """Return the devices that a call means: all of a place, else one. Raises `MatchFailedError`."""
+        name, area, floor, near, near_floor = (
+            slots.get(slot, {}).get("value")
+            for slot in (
+                *("name", "area", "floor"),
+                *("preferred_area_id", "preferred_floor_id"),
+            )
+        )
+        is_group = MEMBERS in values
+        features = _GROUPING if self.service else 0
+        for slot in values:
+            features |= self.settings[slot].feature
+        constraints = intent.MatchTargetsConstraints(
+            name,
+            area,
+            floor,
+            {self.domain},
+            assistant=assistant,
+            features=features or None,
+            single_target=is_group or not (area or floor),
+        )
+        preferences = intent.MatchTargetsPreferences(near, near_floor)
+        found = intent.async_match_targets(hass, constraints, preferences)
+        if not found.is_match:
+            raise intent.MatchFailedError(found, constraints, preferences)
+        return found.states
+
+    async def _async_fitted(
+        self,
+        hass: HomeAssistant,
+        state: State,
+        values: Mapping[str, Any],
+        language: str,
+    ) -> dict[str, Any] | ServiceValidationError:
+        """Return the values as a device writes them, with the mode that a range needs, or why it cannot take them."""
+        fitted = dict(values)
+        for slot, value in values.items():
+            setting = self.settings[slot]
+            if not setting.choices:
+                continue
+            choices = choices_of(state, setting)
+            alike = [one for one in choices if compared(one) == compared(str(value))]
+            if not alike:
+                words = [
+                    await async_value_word(hass, language, self.domain, slot, one)
+                    for one in choices
+                ]
+                return ServiceValidationError(
+                    translation_domain=DOMAIN,
+                    translation_key="device_no_choice",
+                    translation_placeholders={
+                        "name": assist_name(hass, state.entity_id, state.name),
+                        "value": await async_value_word(
+                            hass, language, self.domain, slot, str(value)
+                        ),
+                        "choices": ", ".join(words),
+                    },
+                )
+            fitted[slot] = alike[0]
+        if problem := _out_of_limits(state, values):
+            return problem
+        modes = choices_of(state, _CLIMATE[ATTR_HVAC_MODE])
+        needed = next((one for one in _OFRANGES if one in modes), None)
+        if not fitted.keys().isdisjoint(RANGE) and state.state not in _OFRANGES:
+            given = {ATTR_HVAC_MODE: needed} if needed else {}
+            fitted = given | fitted
+        return fitted
+
+    async def _async_set(
+        self, intent_obj: intent.Intent, state: State, values: Mapping[str, Any]
+    ) -> None:
+        hass = intent_obj.hass
+        for service, data in self.actions(hass, values, intent_obj.assistant):
+            await hass.services.async_call(
+                self.domain,
+                service,
+                {ATTR_ENTITY_ID: state.entity_id, **data},
+                blocking=True,
+                context=intent_obj.context,
+            )
+
+    async def _async_response(
+        self,
+        intent_obj: intent.Intent,
+        able: Sequence[tuple[State, Mapping[str, Any]]],
+    ) -> intent.IntentResponse:
+        """Return what was set; in words for a sentence."""
+        hass, language = intent_obj.hass, intent_obj.language
+        response = intent_obj.create_response()
+        kind = intent.IntentResponseTargetType.ENTITY
+        response.async_set_results(
+            [
+                intent.IntentResponseTarget(one.name, kind, one.entity_id)
+                for one, _ in able
+            ]
+        )
+        response.async_set_states(
+            [hass.states.get(one.entity_id) or one for one, _ in able]
+        )
+        if not intent_obj.text_input:
+            return response
+        sentences = await async_get_sentences(hass, language)
+        spoken = list[str]()
+        for state, values in able:
+            names = [assist_name(hass, state.entity_id, state.name)]
+            if MEMBERS in values or self.service:
+                players = _players(hass, values.get(MEMBERS, ()), intent_obj.assistant)
+                names += [assist_name(hass, one.entity_id, one.name) for one in players]
+                key = "players_parted" if self.service else "players_joined"
+                spoken.append(sentences[key].format(names=", ".join(names)))
+                continue
+            words = await async_told_values(hass, language, self.domain, values)
+            spoken.append(f"{names[0]}: {', '.join(words)}.")
+        response.async_set_speech(" ".join(spoken))
+        return response
+
+
+def _out_of_limits(
+    state: State, values: Mapping[str, Any]
+) -> ServiceValidationError | None:
+    """Return Home Assistant's error for a number that a device does not take, which it raises after other actions."""
+    low, high = (values.get(slot) for slot in RANGE)
+    key, placeholders = "", dict[str, str]()
+    if low is not None and high is not None and low > high:
+        key = "low_temp_higher_than_high_temp"
+    for slot, (least, most, problem, (prefix, suffix)) in _LIMITS.items():
+        ends = state.attributes.get(least), state.attributes.get(most)
+        value = values.get(slot)
+        if value is None or None in ends or ends[0] <= value <= ends[1]:
+            continue
+        key = problem
+        checked = f"{prefix}_{suffix}" if prefix else suffix
+        names = (checked, least, most)
+        placeholders = dict(zip(names, map(str, (value, *ends)), strict=True))
+    if not key:
+        return None
+    return ServiceValidationError(
+        translation_domain=CLIMATE,
+        translation_key=key,
+        translation_placeholders=placeholders,
+    )
+
+
+def _players(hass: HomeAssistant, names: Any, assistant: str | None) -> Sequence[State]:
+    """Return the players that are to play along, by their names or rooms. Raises `MatchFailedError`."""
+    found = dict[str, State]()
+    for name in names:
+        named, placed = (
+            intent.MatchTargetsConstraints(
+                **where,
+                domains={MEDIA_PLAYER},
+                assistant=assistant,
+                features=_GROUPING,
+            )
+            for where in ({"name": name}, {"area_name": name})
+        )
+        result = intent.async_match_targets(hass, named)
+        if not result.is_match and any(matching_states(hass, placed)):
+            result = intent.async_match_targets(hass, placed)
+        if not result.is_match:
+            raise intent.MatchFailedError(result, named)
+        found |= {one.entity_id: one for one in result.states}
+    return [*found.values()]
+
+
+async def async_value_word(
+    hass: HomeAssistant, language: str, domain: str, slot: str, value: str
+) -> str:
+    """Return Home Assistant's word for a value of a device; the value itself where it has none."""
+    words = await async_get_translations(hass, language, "entity_component", {domain})
+    part = "state" if slot == ATTR_HVAC_MODE else f"state_attributes.{slot}.state"
+    return words.get(f"component.{domain}.entity_component._.{part}.{value}", value)
+
+
+async def async_told_values(
+    hass: HomeAssistant, language: str, domain: str, values: Mapping[str, Any]
+) -> Sequence[str]:
+    """Return the values of a device in words: "Cool", "21 °C", "Fan mode Auto"."""
+    names = await async_get_translations(hass, language, "entity_component", {domain})
+    unit = hass.config.units.temperature_unit
+    low, high = (values.get(slot) for slot in RANGE)
+    told = list[str]()
+    for slot, value in values.items():
+        name = names.get(
+            f"component.{domain}.entity_component._.state_attributes.{slot}.name", slot
+        )
+        match slot:
+            case "preset_mode" if value == PRESET_NONE:
+                word = await async_value_word(hass, language, domain, slot, value)
+                told.append(f"{name} {word}")
+            case "hvac_mode" | "source" | "sound_mode" | "preset_mode":
+                told.append(await async_value_word(hass, language, domain, slot, value))
+            case "temperature":
+                told.append(f"{value:g} {unit}")
+            case "target_temp_low":
+                told.append(
+                    f"{low:g}\N{EN DASH}{high:g} {unit}"
+                    if high
+                    else f"≥ {low:g} {unit}"
+                )
+            case "target_temp_high" if low is not None:
+                pass
+            case "target_temp_high":
+                told.append(f"≤ {high:g} {unit}")
+            case "humidity":
+                told.append(f"{name} {value:g} {PERCENTAGE}")
+            case _:
+                word = str(value).lower() if isinstance(value, bool) else str(value)
+                word = await async_value_word(hass, language, domain, slot, word)
+                told.append(f"{name} {word}")
+    return told
+
+
+DEVICE_INTENTS: Final = (
+    DeviceIntent(
+        SET_CLIMATE, CLIMATE, _CLIMATE, "Sets thermostats and air conditioners"
+    ),
+    DeviceIntent(SET_PLAYER, MEDIA_PLAYER, _PLAYER, "Sets how a player plays"),
+    DeviceIntent(JOIN_PLAYERS, MEDIA_PLAYER, _JOIN, "Has others play along"),
+    DeviceIntent(
+        PART_PLAYERS, MEDIA_PLAYER, {}, "Takes a player out of its group", "unjoin"
+    ),
+)
+
+
+@callback
+def async_register_device_intents(hass: HomeAssistant) -> None:
+    """Register the intents."""
+    for one in DEVICE_INTENTS:
+        intent.async_register(hass, one)

@@ -1,0 +1,405 @@
+"""Understands how devices are to be set: what heats and cools, sources, and the order and groups of players.
+
+A value is one that a device of the home has; the words say which device, unless only
+one in the room, or at home, has it.
+"""
+
+from collections.abc import Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from .kinds import KINDS
+from .lexicon import Lexicon, Role
+from .reading import Parts, PhraseSpan
+from .requests import Choice, DeviceSetting, PlayerGroup, StateQuestion, Surroundings
+from .targets import CLIMATE, MODE, NAMING, PLAYER, CommandTargets
+from .vocabulary import TOLD, HomeVocabulary, is_mode
+
+SETTING: Final = "setting"
+"""The form of a question how devices are set."""
+_HVAC: Final = "hvac_mode"
+_PRESET: Final = "preset_mode"
+_FAN: Final = "fan_mode"
+_RANGE: Final = ("target_temp_low", "target_temp_high")
+_HEAT_AND_COOL: Final = ("heat", "cool")
+_ORDERS: Final[Mapping[str, tuple[str, str | bool, str | bool]]] = {
+    "shuffle": ("shuffle", True, False),
+    "repeat_one": ("repeat", "one", "off"),
+    "repeat_all": ("repeat", "all", "off"),
+}
+"""Ways of playing: what is set, to what, and to what if it is turned off."""
+_ROLES: Final = frozenset(
+    {
+        *(Role.FILLER, Role.PREPOSITION, Role.AND, Role.ACT, Role.VERB, Role.PARTICLE),
+        *(Role.ENTITY, Role.PLACE, Role.KIND, Role.QUANTIFIER, Role.PRONOUN),
+        *(Role.ASPECT, Role.AMOUNT, Role.MODE, Role.STATE),
+    }
+)
+_SETTING: Final = frozenset({"set", "turn", "change", "on", "start"})
+_SLOTS: Final = {
+    "mode": (_HVAC, _PRESET),
+    "preset": (_PRESET,),
+    "fan_mode": (_FAN,),
+    "speed": (_FAN,),
+    "source": ("source",),
+    "sound_mode": ("sound_mode",),
+}
+"""What a mode may be of, by the property that is named."""
+_FANS: Final = frozenset({"fan", "fans"})
+_DEGREES: Final = frozenset({"", "degrees", "celsius", "fahrenheit"})
+_TEMPERATURES: Final = frozenset({"celsius", "fahrenheit"})
+_BETWEEN: Final = frozenset({"between", "from"})
+_JOINING: Final = frozenset({"with", "to"})
+
+_ASKED: Final = {
+    **dict.fromkeys(("mode", "preset", "fan_mode", "setting"), CLIMATE),
+    **dict.fromkeys(("source", "sound_mode", "song"), PLAYER),
+}
+"""What is asked about, and of which devices."""
+_OF_QUESTIONS: Final = frozenset(
+    {
+        *(Role.FILLER, Role.PREPOSITION, Role.QUESTION, Role.BE, Role.TOPIC, Role.DAY),
+        *(Role.ASPECT, Role.ENTITY, Role.KIND, Role.PLACE, Role.QUANTIFIER),
+        Role.PRONOUN,
+    }
+)
+_MOSTTOLD: Final = 3
+
+type Requested = DeviceSetting | PlayerGroup | Choice
+
+
+def device_settings(
+    parts: Parts, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
+) -> Sequence[Requested]:
+    """Return what all words ask to be set; empty if they ask for nothing of that kind."""
+    acts = parts.acts(words)
+    is_acting = any(parts.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE))
+    is_known = KINDS.keys() >= {*parts.values(Role.KIND)}
+    is_explained = is_known and _ROLES.issuperset(parts.by_role)
+    if not is_explained or (is_acting and not acts):
+        return ()
+    said = _Said(parts, frozenset(acts), names, surroundings)
+    if acts and acts[0] in {"join", "part"}:
+        return said.groups(acts[0])
+    for read in (said.of_player, said.of_climate):
+        if found := read():
+            return found
+    return ()
+
+
+def setting_question(
+    parts: Parts, names: HomeVocabulary, surroundings: Surroundings
+) -> StateQuestion | None:
+    """Return the question how devices are set, or what plays in a room, that all words ask."""
+    topics, aspects = parts.values(Role.TOPIC), parts.values(Role.ASPECT)
+    is_asked = not {"what", "which"}.isdisjoint(parts.values(Role.QUESTION))
+    is_known = KINDS.keys() >= {*parts.values(Role.KIND)}
+    if not (is_asked and is_known and _OF_QUESTIONS.issuperset(parts.by_role)):
+        return None
+    asked = [one for one in (*aspects, *topics) if one in _ASKED]
+    others = {*aspects, *topics}.difference(asked) - {"temperature", "humidity"}
+    is_placed = any(parts.all(role) for role in NAMING)
+    if len(asked) != 1 or others or (topics and not is_placed):
+        return None
+    aspect, domains = asked[0], _ASKED[asked[0]]
+    is_humidity = aspect == "setting" and "humidity" in aspects
+    found = CommandTargets(
+        parts,
+        MODE,
+        domains,
+        names,
+        surroundings,
+        names.able("humidity") if is_humidity else None,
+    ).found()
+    ids = found.ids if isinstance(found, Choice) else found
+    if not ids or len(ids) > _MOSTTOLD:
+        return None
+    return StateQuestion(ids, SETTING, aspect="humidity" if is_humidity else aspect)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """The words of a request."""
+
+    parts: Parts
+    acts: frozenset[str]
+    names: HomeVocabulary
+    surroundings: Surroundings
+
+    @property
+    def modes(self) -> list[str]:
+        """The modes that are named."""
+        return [one.removesuffix(TOLD) for one in self.parts.values(Role.MODE)]
+
+    @property
+    def is_mode_told(self) -> bool:
+        """Whether the word for a mode says that it is one: "eco mode", "Sparmodus"."""
+        modes = self.parts.values(Role.MODE)
+        return any(one.endswith(TOLD) for one in modes)
+
+    @property
+    def aspects(self) -> list[str]:
+        return self.parts.values(Role.ASPECT)
+
+    @property
+    def is_off(self) -> bool:
+        """Whether a mode is to be left."""
+        return "off" in self.acts or self.parts.values(Role.STATE) == ["off"]
+
+    @property
+    def is_set(self) -> bool:
+        """Whether a mode is to be set, by an act or by its name alone."""
+        states = self.parts.values(Role.STATE)
+        return states in ([], ["on"]) and (not self.acts or bool(self.acts & _SETTING))
+
+    def _targets(
+        self,
+        domains: AbstractSet[str],
+        able: frozenset[str],
+        without: AbstractSet[str] = frozenset(),
+    ) -> frozenset[str] | Choice | None:
+        """Return the devices that are meant: among those that can do it, else the ones that are named."""
+        spans = [
+            span
+            for span in self.parts.spans
+            if not (span.role is Role.KIND and span.value in without)
+        ]
+        parts = Parts(spans)
+        every = frozenset(
+            one.entity_id for one in self.names.entities if one.domain in domains
+        )
+        is_named = bool(parts.all(Role.ENTITY) or parts.all(Role.KIND))
+        for among in (able, every) if is_named else (able,):
+            targets = CommandTargets(
+                parts, MODE, domains, self.names, self.surroundings, among
+            )
+            if found := targets.found():
+                return found
+        return None
+
+    def of_player(self) -> Sequence[Requested]:
+        """Return an order of playing or a source."""
+        if len(self.modes) != 1 or self.parts.all(Role.AMOUNT):
+            return ()
+        mode = self.modes[0]
+        if mode in _ORDERS:
+            slot, value, off = _ORDERS[mode]
+            is_told = self.is_off or self.is_set or bool(self.acts & {"play"})
+            if not is_told or self.aspects:
+                return ()
+            ids = self._targets(PLAYER, self.names.able(slot))
+            return _settings(ids, {slot: off if self.is_off else value})
+        slots = _SLOTS.get(self.aspects[0], ()) if self.aspects else ("source",)
+        for slot in {"source", "sound_mode"}.intersection(slots):
+            able = self.names.able(slot, mode)
+            is_named = any(self.parts.all(role) for role in (*NAMING, Role.PRONOUN))
+            is_told = self.is_set and bool(self.acts or is_named)
+            if able and is_told and len(self.aspects) <= 1:
+                return _settings(self._targets(PLAYER, able), {slot: mode})
+        return ()
+
+    def of_climate(self) -> Sequence[Requested]:
+        """Return modes, temperatures or a humidity of what heats and cools."""
+        kinds = {*self.parts.values(Role.KIND)}
+        if not kinds <= {*_FANS, "thermostat", "thermostats"}:
+            return ()
+        amounts = self.parts.all(Role.AMOUNT)
+        if "humidity" in self.aspects:
+            return self._humidity(amounts)
+        if any(one.value not in _DEGREES for one in amounts):
+            return ()
+        if len(amounts) == len(_RANGE):
+            return self._range(amounts)
+        if len(self.modes) != 1 or len(amounts) > 1:
+            return ()
+        return self._mode(self.modes[0], amounts, is_fan=not kinds.isdisjoint(_FANS))
+
+    def _humidity(self, amounts: Sequence[PhraseSpan]) -> Sequence[Requested]:
+        if len(amounts) != 1 or self.modes or amounts[0].value not in {"", "percent"}:
+            return ()
+        is_told = bool(self.acts & _SETTING) or "to" in self.parts.values(
+            Role.PREPOSITION
+        )
+        if not is_told or not amounts[0].number.is_integer():
+            return ()
+        domains = CLIMATE | {"humidifier"}
+        able = self.names.able("humidity")
+        ids = self._targets(domains, able)
+        return _settings(ids, {"humidity": int(amounts[0].number)})
+
+    def _range(self, amounts: Sequence[PhraseSpan]) -> Sequence[Requested]:
+        """Return two temperatures: "between 20 and 23", "heat to 21 and cool to 25"."""
+        if not self.is_set:
+            return ()
+        numbers = [one.number for one in amounts]
+        modes = self.parts.all(Role.MODE)
+        if {*self.modes} == {*_HEAT_AND_COOL}:
+            ends = _paired(modes, amounts)
+            if ends is None:
+                return ()
+            low, high = ends
+        elif not modes and self._is_range(amounts):
+            low, high = numbers
+        else:
+            return ()
+        if low >= high:
+            return ()
+        ids = self._targets(CLIMATE, self.names.able(_RANGE[0]))
+        return _settings(ids, dict(zip(_RANGE, (low, high), strict=True)), amounts)
+
+    def _is_range(self, amounts: Sequence[PhraseSpan]) -> bool:
+        """Return whether two numbers are the ends of a range of temperatures, and nothing else."""
+        first, last = amounts
+        between = [
+            one for one in self.parts.spans if first.end <= one.start < last.start
+        ]
+        small = {Role.PREPOSITION, Role.AND, Role.FILLER}
+        before = {one.value for one in self.parts.all(Role.PREPOSITION)}
+        is_climate = bool(self.parts.values(Role.KIND)) or bool(
+            self.parts.all(Role.ENTITY)
+        )
+        is_told = not before.isdisjoint(_BETWEEN) or bool(last.value) or is_climate
+        return is_told and small.issuperset(one.role for one in between)
+
+    def _mode(
+        self, mode: str, amounts: Sequence[PhraseSpan], *, is_fan: bool
+    ) -> Sequence[Requested]:
+        """Return one mode, with the temperature that is to be kept in it."""
+        slots = self._slots(amounts, is_fan=is_fan)
+        able = {slot: self.names.able(slot, mode) for slot in slots}
+        without = _FANS if is_fan else frozenset[str]()
+        ids = self._targets(CLIMATE, frozenset[str]().union(*able.values()), without)
+        if not isinstance(ids, frozenset) or (is_fan and self._means_fan()):
+            return _choice(ids) if not is_fan else ()
+        found = list[Requested]()
+        for one in sorted(ids):
+            slot = next((slot for slot in slots if one in able[slot]), slots[0])
+            if not self._is_told(slot, mode, amounts):
+                return ()
+            values = self._values(one, slot, mode, amounts)
+            found.append(DeviceSetting(frozenset({one}), values, _unit(amounts)))
+        return found
+
+    def _slots(self, amounts: Sequence[PhraseSpan], *, is_fan: bool) -> Sequence[str]:
+        """Return what a mode may be of; the fan last, and only of a device that is named."""
+        if is_fan:
+            return (_FAN,)
+        if self.aspects == ["temperature"]:
+            return (_HVAC,) if amounts else ()
+        if self.aspects:
+            return _SLOTS.get(self.aspects[0], ()) if len(self.aspects) == 1 else ()
+        is_named = self.parts.all(Role.ENTITY) or self.parts.all(Role.KIND)
+        return (_HVAC, _PRESET, _FAN) if is_named else (_HVAC, _PRESET)
+
+    def _is_told(self, slot: str, mode: str, amounts: Sequence[PhraseSpan]) -> bool:
+        """Return whether the words ask for a mode: "the heating" alone names a device, and "away" may be anything."""
+        if self.is_off:
+            return slot == _PRESET and not amounts
+        is_switched = not self.acts.isdisjoint({"on", "start"})
+        is_device = mode == "heat" and is_switched  # "turn on the heat"
+        is_set_to = {"to", "on"}.intersection(self.parts.values(Role.PREPOSITION))
+        is_named = self.acts or self.aspects or self.is_mode_told
+        is_told = bool(is_named or amounts or is_set_to)
+        has_numbers = not amounts or slot != _FAN
+        return self.is_set and is_told and has_numbers and not is_device
+
+    def _means_fan(self) -> bool:
+        """Return whether a fan that is none of a climate device is meant."""
+        if "thermostat" in self.parts.values(Role.KIND):
+            return False
+        fans = frozenset({"fan"})
+        return bool(
+            CommandTargets(
+                self.parts, MODE, fans, self.names, self.surroundings
+            ).found()
+        )
+
+    def _values(
+        self, entity_id: str, slot: str, mode: str, amounts: Sequence[PhraseSpan]
+    ) -> dict[str, str | float | bool]:
+        """Return the values of a device, in its words."""
+        if self.is_off:
+            return {_PRESET: "none"}
+        own = (
+            one.value
+            for one in self.names.modes
+            if (one.entity_id, one.slot) == (entity_id, slot)
+            and is_mode(one.value, mode)
+        )
+        values: dict[str, str | float | bool] = {slot: next(own, mode)}
+        if amounts:
+            values["temperature"] = amounts[0].number
+        return values
+
+    def groups(self, act: str) -> Sequence[Requested]:
+        """Return players that are to play together, or no longer."""
+        able = self.names.able("members")
+        if act == "part":
+            ids = self._targets(PLAYER, able)
+            return [PlayerGroup(ids)] if isinstance(ids, frozenset) else _choice(ids)
+        named = list[frozenset[str]]()
+        for group in _pieces(self.parts.spans):
+            found = CommandTargets(
+                Parts(group), MODE, PLAYER, self.names, self.surroundings, able
+            ).found()
+            if not isinstance(found, frozenset):
+                return _choice(found)
+            named.append(found)
+        ids = frozenset[str]().union(*named)
+        return [PlayerGroup(ids, self._leader(ids, named[-1]))] if len(ids) > 1 else ()
+
+    def _leader(self, ids: frozenset[str], last: frozenset[str]) -> str:
+        """Return the player that the others follow: what plays, else the one named last, else the one of the room."""
+        playing = ids & self.surroundings.playing
+        near = self.names.within(ids, {self.surroundings.area_id})
+        for found in (playing, last, near):
+            if len(found) == 1:
+                return next(iter(found))
+        return min(playing or ids)
+
+
+def _pieces(spans: Sequence[PhraseSpan]) -> Sequence[Sequence[PhraseSpan]]:
+    """Return the spans of each player that is named: "the kitchen and the bath with the office" are three."""
+    pieces: list[list[PhraseSpan]] = [[]]
+    for span in spans:
+        is_joining = span.role is Role.PREPOSITION and span.value in _JOINING
+        if span.role is Role.AND or is_joining:
+            pieces.append([])
+        elif span.role in NAMING | {Role.QUANTIFIER}:
+            pieces[-1].append(span)
+    return [one for one in pieces if one]
+
+
+def _paired(
+    modes: Sequence[PhraseSpan], amounts: Sequence[PhraseSpan]
+) -> tuple[float, float] | None:
+    """Return the temperatures to which to heat and to cool, each of which follows its mode."""
+    ordered = sorted((*modes, *amounts), key=lambda span: span.start)
+    if [one.role for one in ordered] != [Role.MODE, Role.AMOUNT] * len(_RANGE):
+        return None
+    ends = {
+        mode.value.removesuffix(TOLD): amount.number
+        for mode, amount in pairwise(ordered)
+        if mode.role is Role.MODE
+    }
+    return ends["heat"], ends["cool"]
+
+
+def _settings(
+    ids: frozenset[str] | Choice | None,
+    values: dict[str, str | float | bool],
+    amounts: Sequence[PhraseSpan] = (),
+) -> Sequence[Requested]:
+    if isinstance(ids, frozenset):
+        return [DeviceSetting(ids, values, _unit(amounts))]
+    return _choice(ids)
+
+
+def _unit(amounts: Sequence[PhraseSpan]) -> str:
+    """Return the unit of temperatures; empty for that of the home."""
+    return next((one.value for one in amounts if one.value in _TEMPERATURES), "")
+
+
+def _choice(ids: frozenset[str] | Choice | None) -> Sequence[Choice]:
+    return [ids] if isinstance(ids, Choice) else ()
