@@ -80,7 +80,7 @@ _LIMITS: Final = {
 }
 
 
-class Setting(NamedTuple):
+class DeviceValue(NamedTuple):
     """A value of a device."""
 
     service: str
@@ -91,58 +91,58 @@ class Setting(NamedTuple):
     """The attribute with all that it may be set to."""
 
 
-_CLIMATE: Final[Mapping[str, Setting]] = {
-    ATTR_HVAC_MODE: Setting(
+_CLIMATE: Final[Mapping[str, DeviceValue]] = {
+    ATTR_HVAC_MODE: DeviceValue(
         "set_hvac_mode",
         cv.string,
         choices=ATTR_HVAC_MODES,
     ),
-    ATTR_PRESET_MODE: Setting(
+    ATTR_PRESET_MODE: DeviceValue(
         "set_preset_mode",
         cv.string,
         ClimateEntityFeature.PRESET_MODE,
         ATTR_PRESET_MODES,
     ),
-    ATTR_TEMPERATURE: Setting(
+    ATTR_TEMPERATURE: DeviceValue(
         "set_temperature",
         probatio.Coerce(float),
         ClimateEntityFeature.TARGET_TEMPERATURE,
     ),
     **dict.fromkeys(
         RANGE,
-        Setting(
+        DeviceValue(
             "set_temperature",
             probatio.Coerce(float),
             ClimateEntityFeature.TARGET_TEMPERATURE_RANGE,
         ),
     ),
-    ATTR_FAN_MODE: Setting(
+    ATTR_FAN_MODE: DeviceValue(
         "set_fan_mode", cv.string, ClimateEntityFeature.FAN_MODE, ATTR_FAN_MODES
     ),
-    ATTR_SWING_MODE: Setting(
+    ATTR_SWING_MODE: DeviceValue(
         "set_swing_mode", cv.string, ClimateEntityFeature.SWING_MODE, ATTR_SWING_MODES
     ),
-    ATTR_HUMIDITY: Setting(
+    ATTR_HUMIDITY: DeviceValue(
         "set_humidity", probatio.Coerce(int), ClimateEntityFeature.TARGET_HUMIDITY
     ),
 }
 """In the order in which they are set: a mode has temperatures and fans of its own."""
-_PLAYER: Final[Mapping[str, Setting]] = {
-    ATTR_MEDIA_SHUFFLE: Setting(
+_PLAYER: Final[Mapping[str, DeviceValue]] = {
+    ATTR_MEDIA_SHUFFLE: DeviceValue(
         "shuffle_set", bool, MediaPlayerEntityFeature.SHUFFLE_SET
     ),
-    ATTR_MEDIA_REPEAT: Setting(
+    ATTR_MEDIA_REPEAT: DeviceValue(
         "repeat_set",
         probatio.In([*map(str, RepeatMode)]),
         MediaPlayerEntityFeature.REPEAT_SET,
     ),
-    ATTR_INPUT_SOURCE: Setting(
+    ATTR_INPUT_SOURCE: DeviceValue(
         "select_source",
         cv.string,
         MediaPlayerEntityFeature.SELECT_SOURCE,
         ATTR_INPUT_SOURCE_LIST,
     ),
-    ATTR_SOUND_MODE: Setting(
+    ATTR_SOUND_MODE: DeviceValue(
         "select_sound_mode",
         cv.string,
         MediaPlayerEntityFeature.SELECT_SOUND_MODE,
@@ -152,7 +152,7 @@ _PLAYER: Final[Mapping[str, Setting]] = {
 MEMBERS: Final = "members"
 _GROUPING: Final = MediaPlayerEntityFeature.GROUPING
 _JOIN: Final = {
-    MEMBERS: Setting("join", probatio.All(cv.ensure_list, [cv.string]), _GROUPING)
+    MEMBERS: DeviceValue("join", probatio.All(cv.ensure_list, [cv.string]), _GROUPING)
 }
 
 
@@ -162,13 +162,13 @@ def features_of(state: State) -> int:
     return features if isinstance(features, int) else 0
 
 
-def choices_of(state: State, setting: Setting) -> Sequence[str]:
+def choices_of(state: State, setting: DeviceValue) -> Sequence[str]:
     """Return what a device may be set to, as it writes it."""
     listed: object = state.attributes.get(setting.choices)
     return [*map(str, listed)] if isinstance(listed, list | tuple) else []
 
 
-def has_setting(state: State, setting: Setting) -> bool:
+def has_setting(state: State, setting: DeviceValue) -> bool:
     """Return whether a device has a value that can be set."""
     is_able = features_of(state) & setting.feature == setting.feature
     return is_able and (not setting.choices or bool(choices_of(state, setting)))
@@ -180,7 +180,7 @@ class DeviceIntent(intent.IntentHandler):
 
     intent_type: str
     domain: str
-    settings: Mapping[str, Setting]
+    settings: Mapping[str, DeviceValue]
     """By slot."""
     description: str | None = None
     service: str = ""

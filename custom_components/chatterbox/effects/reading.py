@@ -9,7 +9,6 @@ from homeassistant.components.climate import ATTR_MAX_TEMP, ATTR_MIN_TEMP
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.cover import ATTR_CURRENT_POSITION, DOMAIN as COVER
 from homeassistant.components.fan import ATTR_PERCENTAGE, ATTR_PERCENTAGE_STEP
-from homeassistant.components.humidifier.intent import INTENT_HUMIDITY
 from homeassistant.components.light import (
     ATTR_BRIGHTNESS,
     ATTR_SUPPORTED_COLOR_MODES,
@@ -322,15 +321,13 @@ async def async_is_assumed(
     Where they name only a place, it assumes things there, Italian sentences that turn
     off a TV mute it, and texts that may be anything hold a "no": "add no milk".
     """
-    is_played = intent_type == INTENT_MEDIA_SEARCH_AND_PLAY
-    if intent_type in {*_OF_PLAYERS.values(), *_VALUED} or is_played:
+    if intent_type in _READ_FIRST:
         calls = (await async_read(hass, user_input)).calls
+        is_played = intent_type == INTENT_MEDIA_SEARCH_AND_PLAY
         is_other = intent_type not in {call.intent for call in calls}
         # "play jazz in the kitchen and the bath" is for more than Home Assistant finds
-        if len(calls) > 1 or (calls and is_other and not is_played):
-            return True
-        if not is_played:
-            return False
+        if len(calls) > 1 or not is_played:
+            return len(calls) > 1 or (bool(calls) and is_other)
     words = await _async_lexicon(hass, user_input.language)
     if words is None:
         return False
@@ -553,7 +550,7 @@ def _device_calls(
         slots = {"name": one, **values}
         match names.by_id[one].domain:
             case "humidifier":
-                yield IntentCall(INTENT_HUMIDITY, slots)
+                yield IntentCall("HassHumidifierSetpoint", slots)
             case "climate":
                 yield IntentCall(SET_CLIMATE, slots)
             case _:
@@ -773,9 +770,14 @@ _OF_PLAYERS: Final = {
     "mute": "HassMediaPlayerMute",
     "unmute": "HassMediaPlayerUnmute",
 }
-_VALUED: Final = frozenset(
-    {"HassClimateSetTemperature", "HassSetVolume", "HassSetVolumeRelative"}
+_READ_FIRST: Final = frozenset(
+    {
+        *_OF_PLAYERS.values(),
+        *("HassClimateSetTemperature", "HassSetVolume", "HassSetVolumeRelative"),
+        INTENT_MEDIA_SEARCH_AND_PLAY,
+    }
 )
+"""Intents whose sentences may mean more than Home Assistant finds in them."""
 _STEPS: Final = {
     "more": 1,
     "brighter": 1,

@@ -42,10 +42,9 @@ _SLOTS: Final = {
     "preset": (_PRESET,),
     "fan_mode": (_FAN,),
     "speed": (_FAN,),
-    "source": ("source",),
-    "sound_mode": ("sound_mode",),
 }
 """What a mode may be of, by the property that is named."""
+_SOURCES: Final = frozenset({"source", "sound_mode"})
 _FANS: Final = frozenset({"fan", "fans"})
 _DEGREES: Final = frozenset({"", "degrees", "celsius", "fahrenheit"})
 _TEMPERATURES: Final = frozenset({"celsius", "fahrenheit"})
@@ -64,7 +63,8 @@ _OF_QUESTIONS: Final = frozenset(
         Role.PRONOUN,
     }
 )
-_MOSTTOLD: Final = 3
+_MOST_DEVICES: Final = 3
+_MEASURED: Final = frozenset({"temperature", "humidity"})
 
 type Requested = DeviceSetting | PlayerGroup | Choice
 
@@ -92,30 +92,30 @@ def setting_question(
     parts: Parts, names: HomeVocabulary, surroundings: Surroundings
 ) -> StateQuestion | None:
     """Return the question how devices are set, or what plays in a room, that all words ask."""
-    topics, aspects = parts.values(Role.TOPIC), parts.values(Role.ASPECT)
-    is_asked = not {"what", "which"}.isdisjoint(parts.values(Role.QUESTION))
-    is_known = KINDS.keys() >= {*parts.values(Role.KIND)}
-    if not (is_asked and is_known and _OF_QUESTIONS.issuperset(parts.by_role)):
+    aspect, aspects = _asked_about(parts), parts.values(Role.ASPECT)
+    if not aspect:
         return None
-    asked = [one for one in (*aspects, *topics) if one in _ASKED]
-    others = {*aspects, *topics}.difference(asked) - {"temperature", "humidity"}
-    is_placed = any(parts.all(role) for role in NAMING)
-    if len(asked) != 1 or others or (topics and not is_placed):
-        return None
-    aspect, domains = asked[0], _ASKED[asked[0]]
+    domains = _ASKED[aspect]
     is_humidity = aspect == "setting" and "humidity" in aspects
-    found = CommandTargets(
-        parts,
-        MODE,
-        domains,
-        names,
-        surroundings,
-        names.able("humidity") if is_humidity else None,
-    ).found()
+    able = names.able("humidity") if is_humidity else None
+    found = CommandTargets(parts, MODE, domains, names, surroundings, able).found()
     ids = found.ids if isinstance(found, Choice) else found
-    if not ids or len(ids) > _MOSTTOLD:
+    if not ids or len(ids) > _MOST_DEVICES:
         return None
     return StateQuestion(ids, SETTING, aspect="humidity" if is_humidity else aspect)
+
+
+def _asked_about(parts: Parts) -> str:
+    """Return what of devices is asked about; empty if the words do not ask for it."""
+    is_asked = not {"what", "which"}.isdisjoint(parts.values(Role.QUESTION))
+    is_known = KINDS.keys() >= {*parts.values(Role.KIND)}
+    topics, aspects = parts.values(Role.TOPIC), parts.values(Role.ASPECT)
+    told = [one for one in (*aspects, *topics) if one not in _MEASURED]
+    is_placed = any(parts.all(role) for role in NAMING)
+    is_explained = is_known and _OF_QUESTIONS.issuperset(parts.by_role)
+    is_whole = is_explained and (is_placed or not topics)
+    is_one = len(told) == 1 and told[0] in _ASKED
+    return told[0] if is_asked and is_whole and is_one else ""
 
 
 @dataclass(frozen=True)
@@ -183,21 +183,25 @@ class _Said:
         if len(self.modes) != 1 or self.parts.all(Role.AMOUNT):
             return ()
         mode = self.modes[0]
-        if mode in _ORDERS:
-            slot, value, off = _ORDERS[mode]
-            is_told = self.is_off or self.is_set or bool(self.acts & {"play"})
-            if not is_told or self.aspects:
-                return ()
-            ids = self._targets(PLAYER, self.names.able(slot))
-            return _settings(ids, {slot: off if self.is_off else value})
-        slots = _SLOTS.get(self.aspects[0], ()) if self.aspects else ("source",)
-        for slot in {"source", "sound_mode"}.intersection(slots):
-            able = self.names.able(slot, mode)
-            is_named = any(self.parts.all(role) for role in (*NAMING, Role.PRONOUN))
-            is_told = self.is_set and bool(self.acts or is_named)
-            if able and is_told and len(self.aspects) <= 1:
-                return _settings(self._targets(PLAYER, able), {slot: mode})
-        return ()
+        return self._order(mode) if mode in _ORDERS else self._source(mode)
+
+    def _order(self, mode: str) -> Sequence[Requested]:
+        slot, value, off = _ORDERS[mode]
+        is_told = self.is_off or self.is_set or bool(self.acts & {"play"})
+        if not is_told or self.aspects:
+            return ()
+        ids = self._targets(PLAYER, self.names.able(slot))
+        return _settings(ids, {slot: off if self.is_off else value})
+
+    def _source(self, mode: str) -> Sequence[Requested]:
+        """Return a source or a sound mode, of what is named or by an act: "Netflix" alone may be anything."""
+        aspect = self.aspects[0] if self.aspects else "source"
+        able = self.names.able(aspect, mode)
+        is_named = any(self.parts.all(role) for role in (*NAMING, Role.PRONOUN))
+        is_told = self.is_set and bool(self.acts or is_named)
+        if aspect not in _SOURCES or not able or not is_told:
+            return ()
+        return _settings(self._targets(PLAYER, able), {aspect: mode})
 
     def of_climate(self) -> Sequence[Requested]:
         """Return modes, temperatures or a humidity of what heats and cools."""

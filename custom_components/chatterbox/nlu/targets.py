@@ -95,13 +95,7 @@ class CommandTargets:
         kinds = [KINDS[value] for value in self.parts.values(Role.KIND)]
         for kind in kinds:
             able = self._having([kind], able)
-        if self.parts.all(Role.ENTITY):
-            found = self._named(able)
-        elif self._is_for_each_player(places):
-            found = self._in_state(able) or None
-        else:
-            of_words = self._of_kind if kinds else self._unnamed
-            found = of_words(able, is_placed=bool(places))
+        found = self._of_words(able, places)
         return found if found and self._are_everywhere(found, places) else None
 
     def _are_everywhere(
@@ -110,6 +104,17 @@ class CommandTargets:
         """Return whether some of the entities are at each place."""
         ids = found.ids if isinstance(found, Choice) else found
         return all(self.names.within(ids, areas) for areas in places)
+
+    def _of_words(
+        self, able: frozenset[str], places: Sequence[frozenset[str | None]]
+    ) -> frozenset[str] | Choice | None:
+        """Return what is meant by a name, else of all players, else by a kind, else by no word."""
+        if self.parts.all(Role.ENTITY):
+            return self._named(able)
+        if self._is_for_each_player(places):
+            return self._in_state(able) or None
+        of_words = self._of_kind if self.parts.all(Role.KIND) else self._unnamed
+        return of_words(able, is_placed=bool(places))
 
     @property
     def _is_idle_pronoun(self) -> bool:

@@ -165,10 +165,8 @@ def _requests(
     whole = Parts(reading.spans)
     if question := _question(whole, reading, names, surroundings):
         return [question]
-    if not reading.is_asked:
-        settings = device_settings(whole, words, names, surroundings)
-        if settings:
-            return settings
+    if settings := _settings(whole, reading, words, names, surroundings):
+        return settings
     found: list[SpokenRequest] = []
     for spans in _divided(reading.spans):
         parts = Parts(spans)
@@ -179,17 +177,41 @@ def _requests(
             or _of_timer(parts, reading, words)
             or _to_play(parts, reading, words, names, surroundings)
         )
-        several: Sequence[SpokenRequest] | None = [other] if other else None
-        several = several or device_settings(parts, words, names, surroundings) or None
-        is_cut = _is_cut_question(parts, reading) or _is_vague(parts, reading, words)
-        if several is None and not is_cut:
-            several = commands(parts, reading, words, names, surroundings)
-            several = several or following_commands(parts, reading, names, surroundings)
+        several: Sequence[SpokenRequest] = (
+            [other] if other else _commands(parts, reading, words, names, surroundings)
+        )
         if not several:
             return ()
         found += several
         surroundings = _after(several, surroundings)
     return found
+
+
+def _commands(
+    parts: Parts,
+    reading: Reading,
+    words: Lexicon,
+    names: HomeVocabulary,
+    surroundings: Surroundings,
+) -> Sequence[SpokenRequest]:
+    """Return what is to be done with things of the home; empty if the words do not ask for it."""
+    if settings := _settings(parts, reading, words, names, surroundings):
+        return settings
+    if _is_cut_question(parts, reading) or _is_vague(parts, reading, words):
+        return ()
+    found = commands(parts, reading, words, names, surroundings)
+    return found or following_commands(parts, reading, names, surroundings)
+
+
+def _settings(
+    parts: Parts,
+    reading: Reading,
+    words: Lexicon,
+    names: HomeVocabulary,
+    surroundings: Surroundings,
+) -> Sequence[SpokenRequest]:
+    is_cut = _is_cut_question(parts, reading)
+    return () if is_cut else device_settings(parts, words, names, surroundings)
 
 
 def _after(requests: Sequence[SpokenRequest], before: Surroundings) -> Surroundings:

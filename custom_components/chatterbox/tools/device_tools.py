@@ -14,7 +14,7 @@ from ..effects.device_intents import (
     DEVICE_INTENTS,
     SET_CLIMATE,
     DeviceIntent,
-    Setting,
+    DeviceValue,
     choices_of,
     has_setting,
 )
@@ -51,7 +51,7 @@ class DeviceTool(llm.IntentTool):
         )
 
 
-def _validator(setting: Setting, states: Iterable[State]) -> object:
+def _validator(setting: DeviceValue, states: Iterable[State]) -> object:
     """Return what a value may be: a choice of what devices have, unless these are many."""
     choices = {one for state in states for one in choices_of(state, setting)}
     if not choices or len(choices) > _MOST_CHOICES:
