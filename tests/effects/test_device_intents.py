@@ -1,4 +1,4 @@
-"""What heats, cools and plays is set as people say it, where it can be, and refused in plain words where it cannot."""
+"""Devices that heat, cool and play are set as people say it, and refuse in plain words whatever they cannot do."""
 
 import tomllib
 from collections.abc import Mapping
@@ -37,10 +37,10 @@ async def test_devices_are_set_as_people_say_it(
         if not isinstance(expected, str):
             continue
         done, answer = await done_by(hass, sentence, language, talk=sentence)
-        told = f"{SAYS}{answer}" if expected.startswith(SAYS) else ""
+        answer_text = f"{SAYS}{answer}" if expected.startswith(SAYS) else ""
         short = "; ".join(done).replace("climate.", "").replace("media_player.", "")
-        if (told or short) != expected or (told and done):
-            wrong.append((sentence, expected, told or short, answer))
+        if (answer_text or short) != expected or (answer_text and done):
+            wrong.append((sentence, expected, answer_text or short, answer))
     assert wrong == []
 
 
@@ -204,5 +204,7 @@ async def test_all_that_a_call_may_do_is_known_before(
     found: dict[str, set[str]] = {}
     for one in effects.actions:
         found.setdefault(one.entity_id, set()).add(one.action.partition(".")[2])
-    told = [f"{key}: {' '.join(sorted(one))}" for key, one in sorted(found.items())]
-    assert "; ".join(told) == actions
+    answer_text = [
+        f"{key}: {' '.join(sorted(one))}" for key, one in sorted(found.items())
+    ]
+    assert "; ".join(answer_text) == actions

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 from homeassistant.core import HomeAssistant
+from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
@@ -13,7 +14,7 @@ THERMOSTAT = "Living Room Thermostat"
 CLIMATE = "chatterbox__climate"
 
 
-def script(name: str, arguments: Mapping[str, object]) -> Script:
+def script(name: str, arguments: Mapping[str, JsonValue]) -> Script:
     """Return a model that makes one call, and says that it is done."""
     call = ScriptedCall(name=name, arguments=dict(arguments))
     return Script(
@@ -24,19 +25,19 @@ def script(name: str, arguments: Mapping[str, object]) -> Script:
 async def acted(
     hass: HomeAssistant, serve: Serve, calls: Script, **options: object
 ) -> tuple[list[str], str, str]:
-    """Have the model make its call; return the actions, the answer, and what the model was told of the call."""
+    """Have the model make its call; return the actions, the answer, and what the model read of the call."""
     server = await serve(calls, **options)
     events = async_capture_events(hass, "call_service")
     answer = speech(await say(hass, "do it", satellite_id=SATELLITE))
     await hass.async_block_till_done()
     own = (one for one in events if one.data["domain"] in {"climate", "media_player"})
-    told = [
-        str(message["content"])
+    message = [
+        str(one["content"])
         for request in server.requests[1:]
-        for message in messages_of(request)
-        if message["role"] == "tool"
+        for one in messages_of(request)
+        if one["role"] == "tool"
     ]
-    return [one.data["service"] for one in own], answer, " ".join(told)
+    return [one.data["service"] for one in own], answer, " ".join(message)
 
 
 @pytest.mark.each_row
@@ -69,12 +70,12 @@ async def test_a_model_sets_what_devices_can_do(
     hass: HomeAssistant,
     serve: Serve,
     name: str,
-    arguments: dict[str, object],
+    arguments: dict[str, JsonValue],
     services: list[str],
 ) -> None:
-    done, _, told = await acted(hass, serve, script(name, arguments))
+    done, _, message = await acted(hass, serve, script(name, arguments))
     assert done == services
-    assert services or "expected" in told or "error" in told
+    assert services or "expected" in message or "error" in message
 
 
 @pytest.mark.parametrize("verdict", ["ask", "deny"])

@@ -86,7 +86,7 @@ class DeviceValue(NamedTuple):
     service: str
     validator: object
     feature: int = 0
-    """What the device needs for it."""
+    """The features that the device needs for it."""
     choices: str = ""
     """The attribute with all that it may be set to."""
 
@@ -440,7 +440,7 @@ async def async_told_values(
     names = await async_get_translations(hass, language, "entity_component", {domain})
     unit = hass.config.units.temperature_unit
     low, high = (values.get(slot) for slot in RANGE)
-    told = list[str]()
+    words_of_values = list[str]()
     for slot, value in values.items():
         name = names.get(
             f"component.{domain}.entity_component._.state_attributes.{slot}.name", slot
@@ -448,13 +448,15 @@ async def async_told_values(
         match slot:
             case "preset_mode" if value == PRESET_NONE:
                 word = await async_value_word(hass, language, domain, slot, value)
-                told.append(f"{name} {word}")
+                words_of_values.append(f"{name} {word}")
             case "hvac_mode" | "source" | "sound_mode" | "preset_mode":
-                told.append(await async_value_word(hass, language, domain, slot, value))
+                words_of_values.append(
+                    await async_value_word(hass, language, domain, slot, value)
+                )
             case "temperature":
-                told.append(f"{value:g} {unit}")
+                words_of_values.append(f"{value:g} {unit}")
             case "target_temp_low":
-                told.append(
+                words_of_values.append(
                     f"{low:g}\N{EN DASH}{high:g} {unit}"
                     if high
                     else f"≥ {low:g} {unit}"
@@ -462,14 +464,14 @@ async def async_told_values(
             case "target_temp_high" if low is not None:
                 pass
             case "target_temp_high":
-                told.append(f"≤ {high:g} {unit}")
+                words_of_values.append(f"≤ {high:g} {unit}")
             case "humidity":
-                told.append(f"{name} {value:g} {PERCENTAGE}")
+                words_of_values.append(f"{name} {value:g} {PERCENTAGE}")
             case _:
                 word = str(value).lower() if isinstance(value, bool) else str(value)
                 word = await async_value_word(hass, language, domain, slot, word)
-                told.append(f"{name} {word}")
-    return told
+                words_of_values.append(f"{name} {word}")
+    return words_of_values
 
 
 DEVICE_INTENTS: Final = (

@@ -43,7 +43,7 @@ _SLOTS: Final = {
     "fan_mode": (_FAN,),
     "speed": (_FAN,),
 }
-"""What a mode may be of, by the property that is named."""
+"""The slots of a mode, by the property that is named."""
 _SOURCES: Final = frozenset({"source", "sound_mode"})
 _FANS: Final = frozenset({"fan", "fans"})
 _DEGREES: Final = frozenset({"", "degrees", "celsius", "fahrenheit"})
@@ -55,7 +55,7 @@ _ASKED: Final = {
     **dict.fromkeys(("mode", "preset", "fan_mode", "setting"), CLIMATE),
     **dict.fromkeys(("source", "sound_mode", "song"), PLAYER),
 }
-"""What is asked about, and of which devices."""
+"""The domains of the devices, by the property that is asked about."""
 _OF_QUESTIONS: Final = frozenset(
     {
         *(Role.FILLER, Role.PREPOSITION, Role.QUESTION, Role.BE, Role.TOPIC, Role.DAY),
@@ -79,11 +79,11 @@ def device_settings(
     is_explained = is_known and _ROLES.issuperset(parts.by_role)
     if not is_explained or (is_acting and not acts):
         return ()
-    said = _Said(parts, frozenset(acts), names, surroundings)
+    request = _Request(parts, frozenset(acts), names, surroundings)
     if acts and acts[0] in {"join", "part"}:
-        return said.groups(acts[0])
-    for read in (said.of_player, said.of_climate):
-        if found := read():
+        return request.groups(acts[0])
+    for understand in (request.of_player, request.of_climate):
+        if found := understand():
             return found
     return ()
 
@@ -110,16 +110,16 @@ def _asked_about(parts: Parts) -> str:
     is_asked = not {"what", "which"}.isdisjoint(parts.values(Role.QUESTION))
     is_known = KINDS.keys() >= {*parts.values(Role.KIND)}
     topics, aspects = parts.values(Role.TOPIC), parts.values(Role.ASPECT)
-    told = [one for one in (*aspects, *topics) if one not in _MEASURED]
+    answered = [one for one in (*aspects, *topics) if one not in _MEASURED]
     is_placed = any(parts.all(role) for role in NAMING)
     is_explained = is_known and _OF_QUESTIONS.issuperset(parts.by_role)
     is_whole = is_explained and (is_placed or not topics)
-    is_one = len(told) == 1 and told[0] in _ASKED
-    return told[0] if is_asked and is_whole and is_one else ""
+    is_one = len(answered) == 1 and answered[0] in _ASKED
+    return answered[0] if is_asked and is_whole and is_one else ""
 
 
 @dataclass(frozen=True)
-class _Said:
+class _Request:
     """The words of a request."""
 
     parts: Parts

@@ -176,13 +176,13 @@ def _song(
         if song := ", ".join(str(text) for text in texts if text):
             name = assist_name(hass, one.entity_id, one.name)
             songs.setdefault(song, []).append(name)
-    told = [
+    answers = [
         f"{song} ({', '.join(names)})" if len(songs) > 1 else song
         for song, names in songs.items()
     ]
-    if not told:
+    if not answers:
         return sentences["song_unknown" if playing else "song_none"]
-    return sentences["song_playing"].format(song="; ".join(told))
+    return sentences["song_playing"].format(song="; ".join(answers))
 
 
 async def _async_time_there(
