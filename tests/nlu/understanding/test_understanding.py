@@ -15,9 +15,11 @@ from custom_components.chatterbox.nlu.lexicon import Lexicon, lexicon, tokens
 from custom_components.chatterbox.nlu.reading import MOST_READINGS, MOST_WORDS, read
 from custom_components.chatterbox.nlu.requests import (
     Choice,
+    DeviceSetting,
     EntityCommand,
     ListRequest,
     OpenQuestion,
+    PlayerGroup,
     PlayRequest,
     SpokenRequest,
     StateQuestion,
@@ -60,7 +62,7 @@ def requests_of(sentence: str, language: str) -> Sequence[SpokenRequest]:
     return () if all(isinstance(one, UnknownName) for one in requests) else requests
 
 
-def short(request: SpokenRequest) -> str:  # noqa: PLR0911 one of each kind
+def short(request: SpokenRequest) -> str:  # noqa: C901, PLR0911 one of each kind
     """Return a request in short: "set light.desk_lamp 50 percent"."""
     match request:
         case EntityCommand(
@@ -70,6 +72,10 @@ def short(request: SpokenRequest) -> str:  # noqa: PLR0911 one of each kind
             return " ".join(
                 filter(None, (act, *sorted(ids), value, "more" if is_by else ""))
             )
+        case DeviceSetting(ids=ids, values=values):
+            return f"set {' '.join(sorted(ids))} {values}"
+        case PlayerGroup(ids=ids, leader=leader):
+            return f"group {' '.join(sorted(ids))} {leader}"
         case Choice(ids=ids):
             return f"which {' '.join(sorted(ids))}"
         case WorldQuestion(topics=topics, days=days, is_whether=is_whether, zone=zone):
