@@ -92,18 +92,10 @@ class StoredFile[Content]:
         more: JsonValue = None
         if self._grows:
             with suppress(Exception):  # it is damaged, too
-                # An earlier version may have written it.
-                path = Path(self._meanwhile.path)
-                version = self._meanwhile.version
-                found = await self._hass.async_add_executor_job(
-                    _parts_of, path, version
-                )
-                more = found[0] if found and self._parse(found[0]) else None
+                found, _ = await self._async_parts_of(self._meanwhile)
+                more = found if found is not None and self._parse(found) else None
         try:
-            found = await self._hass.async_add_executor_job(
-                _parts_of, self.path, self._store.version
-            )
-            stored, self.changed_at = found or (await self._store.async_load(), None)
+            stored, self.changed_at = await self._async_parts_of(self._store)
             self._wanted = _joined(stored, more)
             content = None if self._wanted is None else self._parse(self._wanted)
         except Exception as error:
@@ -126,6 +118,15 @@ class StoredFile[Content]:
         if more is not None and await self.async_save(self._wanted) is None:
             await self._meanwhile.async_remove()
         return content
+
+    async def _async_parts_of(
+        self, store: Store[Any]
+    ) -> tuple[JsonValue, float | None]:
+        """Return what is stored in a file, which an earlier version may have written, and when it was changed."""
+        found = await self._hass.async_add_executor_job(
+            _parts_of, Path(store.path), store.version
+        )
+        return found or (await store.async_load(), None)
 
     def report(self, copy: Path | None, *, is_newer: bool = False) -> None:
         """Report that the file cannot be read, and where it is kept; None ends that."""
