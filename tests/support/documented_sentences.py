@@ -15,6 +15,7 @@ PAGES: Final = (
     "docs/talking.md",
     "docs/later.md",
     "docs/past.md",
+    "docs/calendar.md",
 )
 _REPOSITORY: Final = Path(custom_components.__file__).parents[1]
 _PICTURE: Final = re.compile(r'!\[([^]]*)\]\([^)]*\)|<img alt="([^"]*)"[^>]*>')
