@@ -221,7 +221,9 @@ class Lexicon:
         """
         return self._are(
             words,
-            lambda meaning: meaning.role is not Role.KIND or meaning.value in _MANY,
+            lambda meaning: (
+                meaning.role not in {Role.KIND, Role.MODE} or meaning.value in _MANY
+            ),
         )
 
     def _are(

@@ -111,7 +111,8 @@ def _asked_about(parts: Parts) -> str:
     is_known = KINDS.keys() >= {*parts.values(Role.KIND)}
     topics, aspects = parts.values(Role.TOPIC), parts.values(Role.ASPECT)
     answered = [one for one in (*aspects, *topics) if one not in _MEASURED]
-    is_placed = any(parts.all(role) for role in NAMING)
+    kinds = {*parts.values(Role.KIND)} - {"music", "radio"}
+    is_placed = bool(kinds or parts.all(Role.ENTITY) or parts.all(Role.PLACE))
     is_explained = is_known and _OF_QUESTIONS.issuperset(parts.by_role)
     is_whole = is_explained and (is_placed or not topics)
     is_one = len(answered) == 1 and answered[0] in _ASKED
