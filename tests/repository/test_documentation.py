@@ -49,6 +49,36 @@ def test_no_page_is_long() -> None:
     assert [page for page, text in prose.items() if len(text.split()) > 1_500] == []
 
 
+def test_the_site_is_short() -> None:
+    """Records of decisions are not counted. A word has a letter or a digit, so no mark of a table is one."""
+    names = re.findall(
+        r": ((?!decisions/)[\w/-]+\.md)$",
+        (_REPOSITORY / "mkdocs.yml").read_text("utf-8"),
+        re.MULTILINE,
+    )
+    text = " ".join((_REPOSITORY / "docs" / name).read_text("utf-8") for name in names)
+    assert len(names) <= 34
+    assert sum(re.search(r"\w", word) is not None for word in text.split()) <= 32_000
+
+
+def test_a_change_is_a_line_until_it_is_released() -> None:
+    """`script/release` reads the sections of versions; the first release tells what there is."""
+    text = (_REPOSITORY / "CHANGELOG.md").read_text("utf-8")
+    titles = re.findall(r"^## (.+)", text, re.MULTILINE)
+    versions = [
+        tuple(int(number) for number in re.findall(r"\d+", title.partition(",")[0]))
+        for title in titles[1:]
+    ]
+    assert titles[0] == "Unreleased"
+    assert versions == sorted(versions, reverse=True)
+    _, unreleased, *_, first = re.split(r"^## .+\n", text, flags=re.MULTILINE)
+    changes = re.findall(r"^- .*\n(?:  .*\n)*", unreleased, re.MULTILINE)
+    assert "".join(changes).split() == unreleased.split()
+    assert [change for change in changes if len(change.split()) > 50] == []
+    assert versions[-1] == (1, 0, 0)
+    assert len(first.split()) <= 400
+
+
 def test_readme_shows_the_two_commands_first() -> None:
     [first_block, *_] = re.findall(
         r"```shell\n(.*?)```", (_REPOSITORY / "README.md").read_text(), re.DOTALL
