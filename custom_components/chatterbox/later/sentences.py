@@ -622,6 +622,8 @@ class _Sentence:
                 continue
             plans = self.known.called(text)
             if words.act == "ask":
+                if "it" in words.roles:  # "when the lamp is on, turn it off"
+                    continue
                 return self._about("list", plans)
             if len(plans) > 1:
                 return self._asks_which(plans)

@@ -95,6 +95,8 @@ class _Clauses(NamedTuple):
     """Phrases that begin it, the longest first, and whether they mean one time."""
     after: Sequence[Sequence[str]]
     """Phrases that end it, where it may begin with none."""
+    other: Sequence[Sequence[str]]
+    """Phrases like those that mean something else, such as "even if"."""
     last: Sequence[Sequence[str]]
     """Phrases at the end of a sentence that mean one time."""
     then: Sequence[Sequence[str]]
@@ -110,7 +112,7 @@ def _clauses(code: str) -> _Clauses:
     once = [(phrase, True) for phrase in phrases("once")]
     each = [(phrase, False) for phrase in phrases("when")]
     before = sorted([*once, *each], key=lambda one: len(one[0]), reverse=True)
-    return _Clauses(before, phrases("after"), phrases("only_once"), phrases("then"))
+    return _Clauses(before, *map(phrases, ("after", "other", "only_once", "then")))
 
 
 class _Clause(NamedTuple):
@@ -161,6 +163,8 @@ class _Sentence:
     def clauses(self) -> Iterator[_Clause]:
         """Yield the ways to divide it."""
         heard = self.heard
+        if any(_is_at(heard, at, one) for at in range(len(heard)) for one in self.known.other):
+            return
         last = next((one for one in self.known.last if heard[-len(one) :] == one), ())
         end = len(heard) - len(last)
         for start in range(end):
