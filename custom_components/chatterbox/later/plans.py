@@ -89,6 +89,8 @@ class PlanProblem(StrEnum):
     """It needs a yes for its new time."""
     FIXED = "later_fixed"
     """The yes was given for its time."""
+    UNTIMED = "later_untimed"
+    """It waits for a state or an event, and has no time that could be moved."""
     BEGUN = "later_begun"
     """It is being done, and cannot be cancelled any more."""
     GONE = "later_gone"

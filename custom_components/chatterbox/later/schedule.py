@@ -282,6 +282,8 @@ class Schedule:
             if known.is_begun:
                 raise NotPlanned(PlanProblem.BEGUN)
             changed = change(known)
+            if known.due is None and changed.due:
+                raise NotPlanned(PlanProblem.UNTIMED)
             if known.call and known.call.terms and changed != known:
                 raise NotPlanned(PlanProblem.FIXED)
             return changed

@@ -179,6 +179,8 @@ async def _async_prepare_move(call: OwnCall) -> Prepared | Deny:
     if once_more := _put_off(call):
         return await _async_prepare_plan(once_more, PlanKind.REMIND)
     plan = _to_move(call)
+    if plan.due is None:
+        raise NotPlanned(PlanProblem.UNTIMED)
     given = {**_without_call(call.arguments), _TEXT: plan.id}
     given = _timed(call, given, plan)
     moved = _new_plan(call, plan.kind, given, "")

@@ -163,7 +163,11 @@ class _Sentence:
     def clauses(self) -> Iterator[_Clause]:
         """Yield the ways to divide it."""
         heard = self.heard
-        if any(_is_at(heard, at, one) for at in range(len(heard)) for one in self.known.other):
+        if any(
+            _is_at(heard, at, one)
+            for at in range(len(heard))
+            for one in self.known.other
+        ):
             return
         last = next((one for one in self.known.last if heard[-len(one) :] == one), ())
         end = len(heard) - len(last)
