@@ -21,7 +21,9 @@ from custom_components.chatterbox.later.plans import (
     MOST_OF_A_PERSON,
     Condition,
     FuturePlan,
+    NotPlanned,
     PlanKind,
+    PlanProblem,
     async_get_plans,
 )
 from custom_components.chatterbox.later.routines import async_automation
@@ -348,6 +350,7 @@ async def test_it_becomes_an_automation_and_nothing_runs_for_that(
             {
                 "trigger": "state",
                 "entity_id": SENSOR,
+                "not_from": ["unavailable", "unknown"],
                 "to": "on",
                 "for": {"seconds": 90},
             }
@@ -371,8 +374,42 @@ async def test_it_becomes_an_automation_and_nothing_runs_for_that(
         ),
         (
             {"condition": Condition("person.anna", "not_home")},
-            {"trigger": "state", "entity_id": "person.anna", "from": "home"},
+            {
+                "trigger": "state",
+                "entity_id": "person.anna",
+                "from": "home",
+                "not_to": ["unavailable", "unknown"],
+            },
             [],
+        ),
+        (  # a person in a zone has its name as state
+            {"condition": Condition("person.anna", "the_office")},
+            {
+                "trigger": "state",
+                "entity_id": "person.anna",
+                "not_from": ["unavailable", "unknown"],
+                "to": "The Office",
+            },
+            [],
+        ),
+        (
+            {
+                "words": "every day at 7 am",
+                "condition": Condition("person.anna", "not_home"),
+            },
+            {"trigger": "time", "at": "07:00:00"},
+            [
+                {
+                    "condition": "not",
+                    "conditions": [
+                        {
+                            "condition": "state",
+                            "entity_id": "person.anna",
+                            "state": ["home", "unavailable", "unknown"],
+                        }
+                    ],
+                }
+            ],
         ),
         (
             {"condition": Condition(BELL, "ring")},
@@ -414,15 +451,15 @@ async def test_each_occasion_has_its_trigger(
 ) -> None:
     await make(hass, serve, LIGHT_ON)
     routine = plans(hass)[0]
+    hass.states.async_set("zone.office", "0", {"friendly_name": "The Office"})
+    condition = plan.get("condition")
+    assert condition is None or isinstance(condition, Condition)
+    routine = replace(routine, condition=condition)
     if words := plan.get("words"):
         moment = await async_resolve(hass, str(words), "en")
         assert moment
-        routine = replace(routine, repeats=False, condition=None, words=str(words))
+        routine = replace(routine, repeats=False, words=str(words))
         routine = replace(routine, due=moment.due, every=moment.every)
-    else:
-        condition = plan["condition"]
-        assert isinstance(condition, Condition)
-        routine = replace(routine, condition=condition)
 
     config = await async_automation(hass, routine)
 
@@ -498,3 +535,25 @@ async def test_there_is_room_for_twenty_of_one_person(
 
     assert "20" in answer
     assert len(plans(hass)) == MOST_OF_A_PERSON
+
+
+async def test_one_that_waits_for_a_state_is_not_moved_to_a_time(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+) -> None:
+    await make(hass, serve, LIGHT_ON)
+    (plan,) = plans(hass)
+    await serve(script(later({"kind": "move", "text": plan.id}, "in 5 minutes")))
+    calls = async_mock_service(hass, "light", "turn_on")
+
+    await at_hall(hass, "do it in five minutes instead")
+    with pytest.raises(NotPlanned) as refused:
+        await async_get_schedule(hass).async_change(
+            plan.id, lambda known: replace(known, due=dt_util.utcnow())
+        )
+    is_open(hass, "on")
+    await pass_time(hass, freezer, seconds=1)
+    for _ in range(3):
+        await pass_time(hass, freezer, minutes=2)
+
+    assert refused.value.problem is PlanProblem.UNTIMED
+    assert (len(calls), plans(hass)[0].due) == (1, None)

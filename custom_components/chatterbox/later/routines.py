@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from homeassistant.components.select import ATTR_OPTIONS
+from homeassistant.components.zone import DOMAIN as ZONE
 from homeassistant.const import (
     STATE_HOME,
     STATE_NOT_HOME,
@@ -20,7 +22,7 @@ from homeassistant.util.json import json_loads_object
 
 from ..agent.messages import JsonObject, JsonValue
 from ..effects.silent_home import SilentCall
-from .plans import Condition, FuturePlan
+from .plans import Condition, FuturePlan, state_key
 from .schedule import async_get_schedule, async_resolve
 
 _LATER: Final = timedelta(days=20)
@@ -69,10 +71,12 @@ async def _async_occasions(
 ) -> tuple[list[JsonValue], list[JsonValue]]:
     """Return the triggers and conditions of a routine; no triggers if Home Assistant has none for it."""
     if plan.condition and plan.due is None:
-        return [_trigger(plan.condition)], [*_of_event(plan.condition)]
+        return [_trigger(hass, plan.condition)], [*_of_event(plan.condition)]
     if plan.due is None:
         return [*plan.waits_for], []
-    conditions: list[JsonValue] = [_check(plan.condition)] if plan.condition else []
+    conditions: list[JsonValue] = (
+        [_check(hass, plan.condition)] if plan.condition else []
+    )
     days = _days(plan, dt_util.as_local(plan.due))
     if days is None:
         return [], []
@@ -112,20 +116,37 @@ async def _async_time(
     return {"trigger": "time", "at": f"{dt_util.as_local(due):%H:%M:%S}"}
 
 
-def _trigger(condition: Condition) -> JsonObject:
+def _trigger(hass: HomeAssistant, condition: Condition) -> JsonObject:
+    """Return the trigger for a condition that begins to hold; an entity that comes back has not changed."""
     entity: JsonObject = {"entity_id": condition.entity_id}
     lasting: JsonObject = {"for": {"seconds": condition.seconds}}
     if not condition.seconds:
         lasting = {}
+    gone: list[JsonValue] = [STATE_UNAVAILABLE]
+    none: list[JsonValue] = [STATE_UNAVAILABLE, STATE_UNKNOWN]
     if condition.happens:
-        gone: list[JsonValue] = [STATE_UNAVAILABLE]
-        none: list[JsonValue] = [STATE_UNAVAILABLE, STATE_UNKNOWN]
         return {"trigger": "state", **entity, "not_from": gone, "not_to": none}
     if condition.state == STATE_NOT_HOME:
-        return {"trigger": "state", **entity, "from": STATE_HOME, **lasting}
+        left: JsonObject = {"from": STATE_HOME, "not_to": none}
+        return {"trigger": "state", **entity, **left, **lasting}
     if condition.state:
-        return {"trigger": "state", **entity, "to": condition.state, **lasting}
+        reached: JsonObject = {"not_from": none, "to": _written(hass, condition)}
+        return {"trigger": "state", **entity, **reached, **lasting}
     return {"trigger": "numeric_state", **entity, **_bounds(condition), **lasting}
+
+
+def _written(hass: HomeAssistant, condition: Condition) -> str:
+    """Return a state as its entity has it: "Work" for `work`, as triggers compare it."""
+    state = hass.states.get(condition.entity_id)
+    zones = [one.name for one in hass.states.async_all(ZONE)]
+    options = state.attributes.get(ATTR_OPTIONS) if state else None
+    known = [*(options if isinstance(options, list) else ()), *zones]
+    if state:
+        known.append(state.state)
+    fitting = (str(one) for one in known if state_key(str(one)) == condition.state)
+    return (
+        condition.state if condition.state in known else next(fitting, condition.state)
+    )
 
 
 def _of_event(condition: Condition) -> Sequence[JsonObject]:
@@ -136,10 +157,14 @@ def _of_event(condition: Condition) -> Sequence[JsonObject]:
     return ({"condition": "state", "entity_id": condition.entity_id, **event},)
 
 
-def _check(condition: Condition) -> JsonObject:
+def _check(hass: HomeAssistant, condition: Condition) -> JsonObject:
     entity: JsonObject = {"entity_id": condition.entity_id}
+    if condition.state == STATE_NOT_HOME:  # in any other zone, too
+        others: list[JsonValue] = [STATE_HOME, STATE_UNAVAILABLE, STATE_UNKNOWN]
+        here: JsonObject = {"condition": "state", **entity, "state": others}
+        return {"condition": "not", "conditions": [here]}
     if condition.state:
-        return {"condition": "state", **entity, "state": condition.state}
+        return {"condition": "state", **entity, "state": _written(hass, condition)}
     return {"condition": "numeric_state", **entity, **_bounds(condition)}
 
 
