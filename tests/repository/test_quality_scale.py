@@ -66,7 +66,7 @@ PROOFS: Final = {
     "docs-data-update": "docs/troubleshooting.md#when-a-model-does-not-answer",
     "docs-examples": "docs/recipes.md#examples",
     "docs-known-limitations": "docs/troubleshooting.md#known-limits",
-    "docs-supported-functions": "docs/talking.md#tools-that-chatterbox-brings",
+    "docs-supported-functions": "docs/talking.md#talk",
     "docs-troubleshooting": "docs/troubleshooting.md#by-symptom",
     "docs-use-cases": "docs/recipes.md#which-way-fits",
     "entity-category": f"{_PRODUCT}/sensor.py: EntityCategory.DIAGNOSTIC",
