@@ -92,9 +92,9 @@ class FoundEvent:
         """Return whether its title or its place has some words."""
         meant = frozenset(map(fold, telling_words(words)))
         heard = heard_words(f"{self.title} {self.location}")
-        return plain_name(words) in plain_name(self.title) or (
-            bool(meant) and words_alike(meant, heard) == meant
-        )
+        if not words or f" {plain_name(words)} " in f" {plain_name(self.title)} ":
+            return True
+        return bool(meant) and words_alike(meant, heard) == meant
 
 
 @dataclass(frozen=True, slots=True)

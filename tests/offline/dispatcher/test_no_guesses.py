@@ -69,6 +69,7 @@ async def test_what_is_said_with_another_time_or_verb_is_not_done_now(
 
     answer = await say(hass, text)
     await say(hass, "yes")
+    await say(hass, "no")  # what comes again is read back
     await hass.async_block_till_done()
 
     assert (
