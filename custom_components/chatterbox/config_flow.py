@@ -204,7 +204,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         return self.async_show_menu(
             step_id="in_my_home",
             menu_options=options | {_STEP_OWN_SERVER: sentences["other_address"]},
-            description_placeholders=self._placeholders() | places,
+            description_placeholders=self._placeholders("in_my_home") | places,
         )
 
     def _entry_at(self, server: FoundServer) -> ConfigEntry | None:
@@ -342,7 +342,8 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
                 CONF_MODEL,
                 _STEP_FIRST_AGENT if uses_tools else _STEP_NO_TOOLS,
             ],
-            description_placeholders=self._placeholders() | {"trial": warning},
+            description_placeholders=self._placeholders("small_window")
+            | {"trial": warning},
         )
 
     async def async_step_no_tools(
@@ -359,7 +360,8 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         return self.async_show_menu(
             step_id=_STEP_NO_TOOLS,
             menu_options=[CONF_MODEL, _STEP_FIRST_AGENT],
-            description_placeholders=self._placeholders() | {"trial": warning},
+            description_placeholders=self._placeholders(_STEP_NO_TOOLS)
+            | {"trial": warning},
         )
 
     async def async_step_first_agent(
@@ -376,7 +378,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
                 ),
                 errors=errors,
                 description_placeholders={
-                    "docs": docs_url(self.hass),
+                    "docs": docs_url(self.hass, _STEP_FIRST_AGENT),
                     "asked": form.approval,
                     "trial": self._trial_sentence(form.sentences),
                 },
@@ -629,10 +631,10 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
                 schema, {} if is_new else self._service.form
             ),
             errors=field_errors,
-            description_placeholders=self._placeholders(),
+            description_placeholders=self._placeholders(step_id),
         )
 
-    def _placeholders(self) -> dict[str, str]:
+    def _placeholders(self, step_id: str = "") -> dict[str, str]:
         service = self._service
         known = [service.known] if self.source == SOURCE_REAUTH else PROFILES.values()
         return {
@@ -644,7 +646,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             "words": self._words,
             "location": self._location,
             "known": self._known_servers,
-            "docs": docs_url(self.hass),
+            "docs": docs_url(self.hass, step_id),
         }
 
     async def _async_show_model(

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import SUBENTRY_CONVERSATION, ServiceKind
+from custom_components.chatterbox.flows.dialog import SECTIONS
 from custom_components.chatterbox.settings.options import SETTINGS, WEB, options_of
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.llm_apis import StubTool, register
@@ -219,6 +220,7 @@ async def test_every_form_points_to_its_page_of_the_docs(
         for form in ("settings", "advanced", "tools", "approvals")
     ]
 
+    pages = set()
     for step in (menu, *forms):
         assert "({docs})" in template(
             f"config_subentries.conversation.step.{step['step_id']}.description"
@@ -226,8 +228,23 @@ async def test_every_form_points_to_its_page_of_the_docs(
         placeholders = step["description_placeholders"]
         assert placeholders is not None
         assert placeholders["docs"].startswith("https://")
-        page = placeholders["docs"].rstrip("/").rpartition("/")[2]
-        assert (Path(__file__).parents[2] / "docs" / f"{page}.md").is_file()
+        pages.add(placeholders["docs"].rpartition(".github.io/chatterbox/")[2])
+    assert pages == {
+        "settings/#settings",
+        "settings/#the-agent",
+        "permissions/#what-the-agent-may-use",
+        "permissions/#confirmations",
+    }
+
+
+def test_every_section_that_a_form_points_to_is_there() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    for section in SECTIONS.values():
+        page, _, anchor = section.partition("/#")
+        headings = re.findall(
+            r"^#+ (.+)$", (docs / f"{page}.md").read_text("utf-8"), re.MULTILINE
+        )
+        assert anchor in {heading.lower().replace(" ", "-") for heading in headings}
 
 
 SLOW_DOWN = ScriptedFailure(status=429, body={"error": "slow down"})

@@ -25,14 +25,23 @@ from ..internals.frontend import async_profile_language
 from ..settings.options import Problem
 from ..speech.sentences import async_closest_language, async_get_sentences
 
-_PAGES: Final[Mapping[str, str]] = {
+SECTIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("settings", "advanced"), "settings/#the-agent"),
+    "reconfigure": "settings/#settings",
+    **dict.fromkeys(("server", "options"), "settings/#the-service"),
+    "tools": "permissions/#what-the-agent-may-use",
+    **dict.fromkeys(("approvals", "home"), "permissions/#confirmations"),
     **dict.fromkeys(
-        ("settings", "advanced", "reconfigure", "server", "options"), "settings"
+        ("in_my_home", "own_server", "small_window", "no_tools"),
+        "start/#a-model-in-your-home",
     ),
-    **dict.fromkeys(("tools", "approvals", "home"), "permissions"),
+    "internet": "start/#an-internet-service",
+    "model": "start/#choose-a-model",
+    "first_agent": "start/#the-last-step",
+    **dict.fromkeys(("move_in", "move_in_agent"), "start/#from-another-integration"),
 }
-"""Pages of the docs by step; all others are part of setting up."""
-_SETTING_UP: Final = "start"
+"""Sections of the docs by step; all other steps are part of setting up."""
+_SETTING_UP: Final = "start/"
 DROPDOWN, LIST = SelectSelectorMode.DROPDOWN, SelectSelectorMode.LIST
 KNOWN_SECRET: Final = "•" * 8
 """Stands for a stored secret, so that no form ever contains it."""
@@ -43,9 +52,9 @@ _MARKUP: Final = str.maketrans(
 
 
 def docs_url(hass: HomeAssistant, step_id: str = "") -> str:
-    """Return the address of the page of the docs that explains a step, by default one of setting up."""
+    """Return the address of the section of the docs that explains a step, by default of setting up."""
     site = (async_get_loaded_integration(hass, DOMAIN).documentation or "").rstrip("/")
-    return f"{site}/{_PAGES.get(step_id, _SETTING_UP)}/"
+    return f"{site}/{SECTIONS.get(step_id, _SETTING_UP)}"
 
 
 def choice(**config: Unpack[SelectSelectorConfig]) -> SelectSelector:

@@ -316,7 +316,7 @@ class MovingIn(ConfigFlow):
         return self.async_show_form(
             step_id="move_in",
             data_schema=vol.Schema({vol.Required(_FIELD_AGENT): field}),
-            description_placeholders={"docs": docs_url(self.hass)},
+            description_placeholders={"docs": docs_url(self.hass, "move_in")},
         )
 
     async def async_step_move_in_agent(
@@ -415,7 +415,7 @@ class MovingIn(ConfigFlow):
                 "location": self._location,
                 "warning": self._warned_of,
                 "left": ", ".join(map(escaped, left)) or "–",  # noqa: RUF001  # a dash in a sentence
-                "docs": docs_url(self.hass),
+                "docs": docs_url(self.hass, "move_in_agent"),
             },
         )
 
