@@ -1,10 +1,15 @@
 """Everybody may begin guest mode; it is ended by hand, or by an automation, and by no turn of an agent."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
+from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
+from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.people.guests import async_set_guest_mode
 from custom_components.chatterbox.people.speakers import (
@@ -31,6 +36,8 @@ from tests.support.listening_agent import (
     start,
 )
 
+PARTY = "input_boolean.party"
+BOOLEANS = {"input_boolean": {"party": {"name": "Party"}}}
 END = {"action": "chatterbox.set_guest_mode", "data": {"active": False}}
 
 
@@ -122,6 +129,62 @@ async def test_nothing_that_a_turn_has_led_to_ends_it(
 
     assert len(agent.speakers) == 2
     assert is_on(hass)
+
+
+@pytest.fixture
+async def own_agent(hass: HomeAssistant) -> None:
+    """Set up what ends guest mode in a home whose satellite has Home Assistant's own agent."""
+    assert await async_setup_component(hass, "intent", {})
+    await add_scripts(hass, everybody_out=[END])
+    automations = [
+        {
+            "alias": name,
+            "triggers": [trigger],
+            "actions": [{"action": "script.everybody_out"}],
+        }
+        for name, trigger in (
+            ("sesame", {"trigger": "conversation", "command": "open sesame"}),
+            ("party", {"trigger": "state", "entity_id": "input_boolean.party"}),
+            ("clock", {"trigger": "time", "at": "12:00:00"}),
+        )
+    ]
+    toggle = {"action": "input_boolean.toggle", "target": {"entity_id": PARTY}}
+    automations[0]["actions"] = [END | {"continue_on_error": True}, toggle]
+    automations[2]["initial_state"] = False  # timers of tests are to end
+    assert await async_setup_component(hass, "input_boolean", BOOLEANS)
+    assert await async_setup_component(hass, "automation", {"automation": automations})
+    await hass.async_block_till_done()
+
+
+@pytest.mark.usefixtures("agent", "own_agent")
+async def test_no_sentence_that_another_agent_understands_ends_it(
+    hass: HomeAssistant,
+) -> None:
+    agent = conversation.HOME_ASSISTANT_AGENT
+    result = await conversation.async_converse(
+        *(hass, "open sesame", None, Context(), "en", agent),
+        device_id=place_satellite(hass),
+    )
+    await hass.async_block_till_done()
+    with pytest.raises(HomeAssistantError, match="only be switched off"):
+        await hass.services.async_call(  # as for "turn on everybody out"
+            "script", "everybody_out", blocking=True, context=Context()
+        )
+
+    assert result.response.error_code is None
+    assert hass.states.is_state(PARTY, "on")
+    assert is_on(hass)
+
+
+@pytest.mark.usefixtures("agent", "own_agent")
+async def test_a_script_of_a_timed_automation_ends_it(hass: HomeAssistant) -> None:
+    clock = {"entity_id": "automation.clock"}
+    await hass.services.async_call("automation", "turn_on", clock, blocking=True)
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(days=1, seconds=1))
+    await hass.async_block_till_done()
+
+    assert not is_on(hass)
+    await hass.services.async_call("automation", "turn_off", clock, blocking=True)
 
 
 @pytest.mark.usefixtures("agent")

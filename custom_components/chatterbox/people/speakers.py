@@ -85,6 +85,8 @@ class Callers:
     """True if an action of an agent has led to it."""
     has_turn: bool = False
     """True if a turn of an agent ran in it."""
+    is_by_sentence: bool = False
+    """True if a sentence that Home Assistant understood by itself may have led to it."""
     is_fully_known: bool = True
     """True if neither the context nor its parents can have been dropped."""
 
@@ -98,6 +100,7 @@ class _Known:
     begins_with_turn: bool = False
     """True if a turn ran before any automation or script had started."""
     is_detached: bool = False
+    is_by_sentence: bool = False
     is_fully_known: bool = True
     """False if it may have been dropped and seen again."""
 
@@ -129,6 +132,7 @@ class ContextWatch:
             own.is_by_action,
             comes_of_turn=own.begins_with_turn or any(known.has_turn for known in line),
             has_turn=own.has_turn,
+            is_by_sentence=any(known.is_by_sentence for known in (own, *line)),
             is_fully_known=all(known.is_fully_known for known in (own, *line)),
         )
 
@@ -176,6 +180,8 @@ class ContextWatch:
                 event.context
             )  # users can have their phones fire this event
         known = self._of(event.context)
+        if not known.entity_ids:
+            known.is_by_sentence = _may_be_by_sentence(event)
         known.entity_ids = (
             *(other for other in known.entity_ids if other != entity_id),
             entity_id,
@@ -206,6 +212,17 @@ def _time_of(context_id: str) -> bytes | None:
     """Return the time of a context as sortable bytes; None if its id is no ULID."""
     ulid = ulid_to_bytes_or_none(context_id)
     return ulid and ulid[:_TIME_BYTES]
+
+
+def _may_be_by_sentence(event: Event[Mapping[str, Any]]) -> bool:
+    """Return whether a sentence may have started an automation or a script.
+
+    The trigger by a sentence has neither a context nor a description, unlike nearly all
+    others, and what an assistant of Home Assistant runs for nobody has no parent.
+    """
+    context = event.context
+    is_of_nobody = context.user_id is None and context.parent_id is None
+    return is_of_nobody and not event.data.get("source")
 
 
 @callback
@@ -282,7 +299,7 @@ async def async_is_by_hand(hass: HomeAssistant, context: Context) -> bool:
     await asyncio.sleep(0)  # as in `async_get_speaker`
     callers = async_get_context_watch(hass).callers(context)
     is_of_turn = callers.comes_of_turn or callers.has_turn or _is_in_turn.get()
-    if is_of_turn or not callers.is_fully_known:
+    if is_of_turn or callers.is_by_sentence or not callers.is_fully_known:
         return False
     if context.user_id is None:
         return bool(callers.entity_ids)
