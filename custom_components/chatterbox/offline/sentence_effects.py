@@ -61,6 +61,8 @@ TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 _UNKNOWN: Final = run_by("", TRIGGERED)
 _OF_PLAYING: Final = frozenset({"name", "area", "floor", "media_class"})
 """Slots that words for music may fill beside a title."""
+_KINDS: Final = frozenset({"domain", "device_class"})
+"""Slots with values of Home Assistant, whatever the words are."""
 _PRONOUNS: Final = re.compile(r"\b(?:it|them|back|again)\b", re.IGNORECASE)
 """Those that it understands, and the words that may come with them."""
 _NO_WEATHER: Final = frozenset({"date", "song", "time"})
@@ -251,9 +253,11 @@ async def async_own_effects(
     slots = slots_of(recognized)
     effects = _intent_effects(hass, recognized.intent.name, slots)
     texts = {
-        one.name: one.text.strip()
+        one.name: text
         for one in recognized.entities_list
         if isinstance(one.value, str)
+        and one.name not in _KINDS
+        and (text := one.text.strip())
     }
     runs = tuple(run._replace(slots=slots | texts) for run in effects.intents)
     effects = replace(effects, intents=runs)
