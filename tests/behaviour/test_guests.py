@@ -117,9 +117,12 @@ class Sentence:
 GUESTS_MAY = [
     Sentence("turn on the kitchen ceiling light", "Turned on"),
     Sentence("is the kitchen ceiling light on?", "Yes"),
+    Sentence("which lights are on in the kitchen?", ""),
+    Sentence("are any lights on in the kitchen?", ""),
     Sentence("what time is it?", ":"),
     Sentence("set a timer for five minutes", "Timer"),
     Sentence("remind me in ten minutes to look at the oven", "look at the oven"),
+    Sentence("remind me in ten minutes", "What should I remind you of?"),
     Sentence("never mind", "OK"),
 ]
 GUESTS_MAY_NOT = [
@@ -130,6 +133,9 @@ GUESTS_MAY_NOT = [
     Sentence("is the front door locked?"),
     Sentence("which doors are locked?"),
     Sentence("is the bedroom light on?"),
+    Sentence("which lights are on in the bedroom?"),
+    Sentence("which lights are on?"),
+    Sentence("are any windows open in the kitchen?"),
     Sentence("when was the front door last unlocked?"),
     Sentence("was the kitchen ceiling light on yesterday?"),
     Sentence("add milk to my shopping list"),
@@ -182,6 +188,30 @@ async def test_guests_have_nothing_else(
     assert [fact.text for fact in facts] == ["The key is in the shed."]
     assert len(async_get_schedule(hass).plans.stored.plans) == 2
     assert is_on(hass)
+
+
+@pytest.mark.usefixtures("home")
+async def test_guests_have_what_they_planned_and_nothing_else(
+    hass: HomeAssistant,
+) -> None:
+    await say(hass, "remind me at nine tomorrow morning to call a taxi")
+    await say(hass, "set a timer for ten minutes")
+
+    answer = await say(hass, "what are my reminders?")
+    assert ("taxi" in answer, "cake" in answer) == (True, False)
+    assert await say(hass, "what alarms are set?") == REFUSED
+    assert "At ten" in await say(hass, "move the reminder to ten tomorrow morning")
+    assert "taxi" in await say(hass, "cancel the reminder")
+    assert await say(hass, "cancel the timer") == "Cancelled: Timer."
+    assert await say(hass, "cancel all reminders") == REFUSED
+
+    await say(hass, "remind me at nine tomorrow morning to call a taxi")
+    await switch(hass, "off")
+    assert "taxi" in await say(hass, "what are my reminders?")
+    await switch(hass, "on")
+    assert await say(hass, "what are my reminders?") == REFUSED
+    left = {plan.text for plan in async_get_schedule(hass).plans.stored.plans}
+    assert left == {"the cake", "call a taxi"}
 
 
 LANGUAGES = [

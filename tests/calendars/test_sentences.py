@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from custom_components.chatterbox.agent.text import read_data_file
 from custom_components.chatterbox.calendars.sentences import async_recognize_calendar
 from custom_components.chatterbox.calendars.tools import ACTIONS
+from custom_components.chatterbox.offline.local_commands import Talk
 from tests.support.calendars import BookedCalendar, add_calendars, event
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.one_home import in_one_home
@@ -79,7 +80,7 @@ async def call_of(hass: HomeAssistant, text: str, language: str) -> tuple[str, s
     user_input = conversation.ConversationInput(
         text, Context(), None, None, SATELLITE, language, AGENT
     )
-    found = await async_recognize_calendar(hass, user_input, (), None)
+    found = await async_recognize_calendar(hass, user_input, Talk(()), None)
     if found is None or found.call is None:
         return "", ""
     arguments = json_loads_object(found.call.arguments)

@@ -136,7 +136,7 @@ async def own_agent(hass: HomeAssistant) -> None:
     """Set up what ends guest mode in a home whose satellite has Home Assistant's own agent."""
     assert await async_setup_component(hass, "intent", {})
     await add_scripts(hass, everybody_out=[END])
-    automations = [
+    automations: list[dict[str, object]] = [
         {
             "alias": name,
             "triggers": [trigger],

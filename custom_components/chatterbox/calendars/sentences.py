@@ -8,12 +8,13 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er, intent
 from homeassistant.util import dt as dt_util
 
-from ..agent.messages import JsonObject, ToolCall, Transcript, canonical_json
+from ..agent.messages import JsonObject, ToolCall, canonical_json
 from ..const import DOMAIN
 from ..effects.reading import async_calendar_request
 from ..effects.recognition import RecognizedRequest
 from ..internals.conversation import built_in_agent
 from ..nlu.calendars import CalendarRequest
+from ..offline.local_commands import Talk
 from ..settings.tool_names import LATER_TOOL
 from ..speech.text.times import is_resolved, prepare, resolve_range, times_in
 from .events import Calendars, EventRange, async_calendars
@@ -34,7 +35,7 @@ class _Timed(NamedTuple):
 async def async_recognize_calendar(
     hass: HomeAssistant,
     user_input: ConversationInput,
-    _history: Transcript,
+    _talk: Talk,
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     """Return the request about calendars, or else what was `found` before."""

@@ -8,10 +8,9 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.start import async_at_started
 
-from ..agent.messages import Transcript
 from ..approvals.questions import Question
 from ..effects.recognition import RecognizedRequest
-from ..offline.local_commands import recognizers
+from ..offline.local_commands import Talk, recognizers
 from ..repairs import async_report_removed_plans
 from ..settings.agent import existing_agents
 from ..speech.sentences import async_get_sentences
@@ -47,12 +46,12 @@ def async_setup_later(hass: HomeAssistant) -> None:
 async def _async_recognize(
     hass: HomeAssistant,
     user_input: ConversationInput,
-    history: Transcript,
+    talk: Talk,
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     """Return a request about an alarm that rings, or else about plans; see `async_recognize_plan`."""
     return recognize_while_ringing(hass, user_input) or await async_recognize_plan(
-        hass, user_input, history, found
+        hass, user_input, talk.history, found, of_guest=talk.is_of_guest
     )
 
 

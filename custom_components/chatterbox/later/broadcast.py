@@ -46,7 +46,6 @@ from ..agent.messages import (
     ToolAnnotations,
     ToolCall,
     ToolDefinition,
-    Transcript,
     canonical_json,
 )
 from ..agent.text import compared
@@ -57,6 +56,7 @@ from ..effects.reading import async_spoken_message
 from ..effects.recognition import RecognizedRequest
 from ..home.entity_matches import areas_of_entities, entity_name
 from ..internals.conversation import async_recognized, built_in_agent, slots_of
+from ..offline.local_commands import Talk
 from ..people.speakers import async_speaker_area
 from ..settings.rules import async_get_home_rules
 from ..settings.tool_names import BROADCAST_TOOL
@@ -407,7 +407,7 @@ class _Delivery:
 async def async_recognize_broadcast(
     hass: HomeAssistant,
     user_input: ConversationInput,
-    _history: Transcript,
+    _talk: Talk,
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     """Return the request to speak a message, or else the one that Home Assistant has `found`."""

@@ -13,15 +13,18 @@ from homeassistant.util import dt as dt_util
 from ..agent.messages import JsonValue
 from ..home.entities import telling_words
 from ..people.speakers import speaker_of
+from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
 from ..speech.text.times import Moment, names_days, recurs_on, spoken_time
-from .plans import Asker, FuturePlan, NotPlanned, PlanKind, plans_of
+from .plans import Asker, FuturePlan, NotPlanned, PlanKind, plans_of, plans_of_guests
 from .schedule import async_get_schedule, due_about, moment_of, resolved_time
 from .telling import ReminderKind, async_reminder_kind
 from .tool import due_order, plans_called, plans_named
 
 MOST_NAMED: Final = 5
 """Plans in a question."""
+_NONE: Final = "later_none"
+"""Begins the keys of sentences that tell that there is no such plan."""
 _EXACTLY: Final = timedelta(minutes=1)
 """The difference up to which a time means the time of a plan to cancel."""
 
@@ -39,6 +42,8 @@ class KnownPlans:
     """Of these plans, by their ids."""
     problem: NotPlanned | None
     """Why they cannot be read."""
+    is_of_guest: bool = False
+    """Whether they are those of guests alone, who are not told that there are none."""
 
     @property
     def all(self) -> Sequence[FuturePlan]:
@@ -135,6 +140,8 @@ class KnownPlans:
 
     def say(self, key: str, plans: Sequence[FuturePlan]) -> str:
         """Return a sentence about the first few of some plans, with their texts and times."""
+        if self.is_of_guest and key.startswith(_NONE):
+            key = "spoken_guests"
         what = _listed(
             (plan.text, self.time_of(moment_of(plan))) for plan in plans[:MOST_NAMED]
         )
@@ -154,9 +161,9 @@ class KnownPlans:
 
 
 async def async_known_plans(
-    hass: HomeAssistant, user_id: str | None, language: str
+    hass: HomeAssistant, user_id: str | None, language: str, *, of_guest: bool
 ) -> KnownPlans:
-    """Return the plans of a user and of the household."""
+    """Return the plans of a user and of the household; for a guest, those of guests."""
     plans = async_get_schedule(hass).plans
     problem = None
     try:
@@ -164,9 +171,12 @@ async def async_known_plans(
     except NotPlanned as error:
         problem = error
     own = plans_of(plans.stored.plans, speaker_of(hass, user_id).person_id)
+    if of_guest:
+        since = async_get_home_rules(hass).current.guests_since
+        own = plans_of_guests(plans.stored.plans, since)
     kinds = {plan.id: await async_reminder_kind(hass, plan) for plan in own}
     texts = await async_get_sentences(hass, language)
-    return KnownPlans(hass, language, texts, own, kinds, problem)
+    return KnownPlans(hass, language, texts, own, kinds, problem, of_guest)
 
 
 def _is_due_at(plan: FuturePlan, first: datetime, moment: Moment) -> bool:

@@ -120,6 +120,8 @@ class Asker:
     is_api_client: bool = False
     is_automation: bool = False
     """Whether nobody was there. It has a share of its own in the room for plans, and is of the household otherwise."""
+    guests_since: AwareDatetime | None = None
+    """Of a guest, when guest mode began; None for anybody else."""
 
     @property
     def full(self) -> PlanProblem:
@@ -597,6 +599,13 @@ class Plans:
 def plans_of(plans: Sequence[FuturePlan], person_id: str | None) -> list[FuturePlan]:
     """Return the plans that a person may ask about: their own, and those of the household."""
     return [plan for plan in plans if plan.asker.person_id in {None, person_id}]
+
+
+def plans_of_guests(
+    plans: Sequence[FuturePlan], since: AwareDatetime | None
+) -> list[FuturePlan]:
+    """Return the plans that guests have made since guest mode began."""
+    return [plan for plan in plans if since and plan.asker.guests_since == since]
 
 
 async_get_plans: Final = singleton(HassKey[Plans](f"{DOMAIN}_plans"))(Plans)

@@ -116,6 +116,8 @@ async def async_recognize_plan(
     user_input: ConversationInput,
     history: Transcript,
     found: RecognizedRequest | None,
+    *,
+    of_guest: bool = False,
 ) -> RecognizedRequest | None:
     """Return a request about plans, with the call that does it, or else the one that Home Assistant has `found`."""
     agent, language = built_in_agent(hass, user_input.text), user_input.language
@@ -130,7 +132,8 @@ async def async_recognize_plan(
     # The item of a list may have a time.
     if any(one.intent == _ADDED for one in reading.calls) or len(times) > _MOST_TIMES:
         return found
-    known = await async_known_plans(hass, user_input.context.user_id, language)
+    user_id = user_input.context.user_id
+    known = await async_known_plans(hass, user_id, language, of_guest=of_guest)
     readings = [*_readings(user_input.text, language)]
     sentence = _Sentence(
         hass, user_input, plain, history, reading, times, readings, known
@@ -204,8 +207,7 @@ class _Sentence:
         self, request: RecognizedRequest, key: str, plans: Sequence[FuturePlan] = ()
     ) -> RecognizedRequest:
         """Return a request with a sentence, about some plans, in place of its call."""
-        answer = self.known.say(key, plans)
-        return replace(request, answer=answer, is_question=True)
+        return replace(request, answer=self.known.say(key, plans))
 
     def _asks_which(self, plans: Sequence[FuturePlan]) -> RecognizedRequest:
         """Return the question for the one of some plans to cancel."""

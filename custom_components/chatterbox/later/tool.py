@@ -23,7 +23,8 @@ from ..const import REDACTED_PIN
 from ..effects.effect import Effects, TimedCall, Touches, When, run_by
 from ..home.description import quoted
 from ..home.entity_matches import entity_name
-from ..people.speakers import Asking
+from ..people.speakers import Asking, is_guest
+from ..settings.rules import async_get_home_rules
 from ..settings.tool_names import LATER_TOOL
 from ..speech.sentences import async_error_text
 from ..speech.text.times import FURTHEST, as_repetition, exact_words, prepare
@@ -48,6 +49,7 @@ from .plans import (
     PlannedCall,
     PlanProblem,
     plans_of,
+    plans_of_guests,
     state_key,
 )
 from .ringing import async_get_ringing
@@ -77,6 +79,8 @@ _MOVE: Final = "move"
 _CANCEL: Final = "cancel"
 _STOP: Final = "stop"
 """Of an alarm that rings."""
+_OF_GUESTS: Final = "of_guests"
+"""The kind, for rules, of a call of a guest about plans of guests."""
 _TELL_ALWAYS: Final = "tell_always"
 _ACT_ALWAYS: Final = "act_always"
 _ALL: Final = "all"
@@ -480,6 +484,7 @@ def _asker(call: OwnCall) -> Asker:
         is_signed_in=speaker.is_signed_in,
         is_api_client=speaker.is_api_client,
         is_automation=speaker.asking is not Asking.PERSON and speaker.person_id is None,
+        guests_since=_guests_since(call),
     )
 
 
@@ -508,9 +513,17 @@ def plans_named(plans: Iterable[FuturePlan], words: str) -> Sequence[FuturePlan]
 
 
 def _own_plans(call: OwnCall) -> Sequence[FuturePlan]:
-    """Return the plans of the person and of the household, the oldest first."""
-    stored = async_get_schedule(call.hass).plans.stored
-    return plans_of(stored.plans, call.speaker.person_id)
+    """Return the plans of the person and of the household, the oldest first; for a guest, those of guests."""
+    plans = async_get_schedule(call.hass).plans.stored.plans
+    if since := _guests_since(call):
+        return plans_of_guests(plans, since)
+    return plans_of(plans, call.speaker.person_id)
+
+
+def _guests_since(call: OwnCall) -> datetime | None:
+    """Return when guest mode began, if the speaker is a guest."""
+    rules = async_get_home_rules(call.hass).current
+    return rules.guests_since if is_guest(rules, call.speaker) else None
 
 
 def _to_cancel(call: OwnCall) -> Sequence[FuturePlan]:
@@ -690,6 +703,8 @@ async def _async_effects(call: OwnCall) -> Effects:
     Rules may be about what it does; a reminder that waits for an entity tells of it.
     """
     kind = PlanKind.TELL if call.arguments.get(_ENTITY) else call.arguments.get(_KIND)
+    if kind in {_LIST, _MOVE, _CANCEL} and _guests_since(call) and _own_plans(call):
+        kind = _OF_GUESTS
     return run_by(f"{LATER_TOOL}_{kind}", Touches(beside_entities=True))
 
 

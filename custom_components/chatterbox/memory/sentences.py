@@ -6,11 +6,12 @@ from typing import Final
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
 
-from ..agent.messages import JsonObject, ToolCall, Transcript, canonical_json
+from ..agent.messages import JsonObject, ToolCall, canonical_json
 from ..effects.reading import async_fact_request
 from ..effects.recognition import RecognizedRequest
 from ..internals.conversation import built_in_agent
 from ..nlu.facts import FactRequest, without_until
+from ..offline.local_commands import Talk
 from ..people.speakers import async_get_speaker
 from ..speech.text.times import TimeInSentence, prepare, times_in
 from .fact_tools import (
@@ -34,7 +35,7 @@ _TOOLS: Final = {
 async def async_recognize_fact(
     hass: HomeAssistant,
     user_input: ConversationInput,
-    _history: Transcript,
+    _talk: Talk,
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     """Return the request to remember, forget or list facts, or else what was `found` before."""

@@ -60,11 +60,20 @@ from .sentence_effects import (
     async_sentence_effects,
 )
 
+
+class Talk(NamedTuple):
+    """The conversation in which words are said."""
+
+    history: Transcript
+    """The messages before them."""
+    is_of_guest: bool = False
+
+
 type Recognizer = Callable[
-    [HomeAssistant, ConversationInput, Transcript, RecognizedRequest | None],
+    [HomeAssistant, ConversationInput, Talk, RecognizedRequest | None],
     Awaitable[RecognizedRequest | None],
 ]
-"""Returns a request by its words and the messages before them, given what Home Assistant has recognized in them."""
+"""Returns a request by its words and their conversation, given what Home Assistant has recognized in them."""
 
 recognizers: Final = singleton(HassKey[dict[str, Recognizer]](f"{DOMAIN}_recognizers"))(
     lambda _: {}
@@ -121,8 +130,7 @@ class LocalRequests:
     """Whether a model answers. Without one, the provider handles all but requests with a call or an answer."""
     check: ModelCheck | None = None
     """None for words that are compared with nothing."""
-    refusal: str = ""
-    """The answer to guests in place of one about the plans of the household; empty for anybody else."""
+    is_of_guest: bool = False
 
     @property
     def acts(self) -> bool:
@@ -141,15 +149,15 @@ class LocalRequests:
         user_input = replace(self.user_input, text=words)
         found = await async_recognize(self.hass, user_input)
         offered = {tool.name for tool in tools}
+        talk = Talk(self.history, self.is_of_guest)
         for name, recognize in recognizers(self.hass).items():
             if name in offered:
-                found = await recognize(self.hass, user_input, self.history, found)
+                found = await recognize(self.hass, user_input, talk, found)
         reads = self.settings.local_commands is LocalCommands.FIRST
         if found is None and self.has_model and reads:
             found = await async_recognize_read(self.hass, user_input)
         if found is None:
             return None
-        found = self._for_speaker(found)
         if not self.has_model:  # its provider handles the others
             return found if found.call or found.answer else None
         language = self.user_input.language
@@ -158,15 +166,6 @@ class LocalRequests:
             found, self.history, language, changing
         )
         return None if is_for_model else found
-
-    def _for_speaker(self, found: RecognizedRequest) -> RecognizedRequest:
-        """Return a request as it is answered to the person who speaks."""
-        is_answered = bool(found.answer) and found.is_question
-        return (
-            replace(found, answer=self.refusal)
-            if self.refusal and is_answered
-            else found
-        )
 
     async def async_hint_for(
         self, words: str, tools: Iterable[ToolDefinition]

@@ -24,6 +24,7 @@ TOOLS_FOR_GUESTS: Final = frozenset(
         "chatterbox__find_entities",
         "chatterbox__get_forecast",
         "chatterbox__web_search",
+        f"{LATER_TOOL}_of_guests",
         f"{LATER_TOOL}_remind",
         f"{LATER_TOOL}_stop",
         "llm__GetDateTime",
@@ -41,7 +42,7 @@ TOOLS_FOR_GUESTS: Final = frozenset(
         "HassUnpauseTimer",
     }
 )
-"""The tools and intents that guests may use although they act on no entity; of `later`, two of its kinds."""
+"""The tools and intents that guests may use although they act on no entity; of `later`, some of its kinds."""
 MAX_NAME_LENGTH: Final = 64
 """The longest name that every provider accepts."""
 HASH_LENGTH: Final = 6

@@ -258,7 +258,7 @@ class AgentTurns:
             check=check,
         )
         if requests and turn_input.speaker.is_guest:
-            requests = replace(requests, refusal=review.sentences["spoken_guests"])
+            requests = replace(requests, is_of_guest=True)
         if requests and check and self._agent.goes_beside_model(requests):
             check.tools = turn.tools
         return requests

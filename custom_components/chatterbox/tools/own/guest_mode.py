@@ -6,13 +6,13 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
-from ...agent.messages import ToolAnnotations, ToolCall, ToolDefinition, Transcript
+from ...agent.messages import ToolAnnotations, ToolCall, ToolDefinition
 from ...effects.effect import Effects, EntityAction, Touches
 from ...effects.reading import async_guest_mode_wish
 from ...effects.recognition import RecognizedRequest
 from ...internals.conversation import built_in_agent
 from ...nlu.guests import GuestModeWish
-from ...offline.local_commands import recognizers
+from ...offline.local_commands import Talk, recognizers
 from ...people.guests import GUEST_MODE_ON, async_set_guest_mode, guest_switch
 from ...people.speakers import Speaker
 from ...settings.rules import async_get_home_rules
@@ -35,7 +35,7 @@ def async_setup_guest_mode(hass: HomeAssistant) -> None:
 async def _async_recognize(
     hass: HomeAssistant,
     user_input: ConversationInput,
-    _history: Transcript,
+    _talk: Talk,
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     """Return the request for guest mode, or else what was `found` before.
