@@ -263,6 +263,8 @@ class CommandTargets:
             return self._near(able) or None  # "brighter"
         if self.domains == {"lock"} and "both" not in self._quantifiers:
             return (able or None) if self.act == "lock" else None  # "lock up"
+        if self.domains == CLIMATE and self._quantifiers & {"all", "home"}:
+            return able or None
         found = self._only(able, is_placed=is_placed)
         if len(found) > 1 and self.act in {"warmer", "cooler", MODE}:
             return Choice(found)

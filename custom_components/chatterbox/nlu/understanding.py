@@ -210,8 +210,18 @@ def _settings(
     names: HomeVocabulary,
     surroundings: Surroundings,
 ) -> Sequence[SpokenRequest]:
-    is_cut = _is_cut_question(parts, reading)
-    return () if is_cut else device_settings(parts, words, names, surroundings)
+    if _is_cut_question(parts, reading) or _may_say_off(parts, reading, words):
+        return ()
+    return device_settings(parts, words, names, surroundings)
+
+
+def _may_say_off(parts: Parts, reading: Reading, words: Lexicon) -> bool:
+    """Return whether a word is read as a preposition that may say "off": "eco mode off"."""
+    return any(
+        (meaning.role, meaning.value) == (Role.STATE, "off")
+        for span in parts.all(Role.PREPOSITION)
+        for _, meaning in words.phrases.found(reading.heard, span.start)
+    )
 
 
 def _after(requests: Sequence[SpokenRequest], before: Surroundings) -> Surroundings:
