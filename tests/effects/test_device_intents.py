@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from homeassistant.core import HomeAssistant
-from homeassistant.helpers import intent
+from homeassistant.core import HomeAssistant, ServiceCall
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import entity_registry as er, intent
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.messages import JsonValue
@@ -18,6 +19,7 @@ from custom_components.chatterbox.effects.device_intents import (
 )
 from custom_components.chatterbox.effects.effect import Touches
 from custom_components.chatterbox.effects.intents import intent_effects
+from custom_components.chatterbox.effects.reported import intent_failures
 from tests.support.comfort_home import done_by, move_into_the_comfort_home
 from tests.support.one_home import in_one_home
 
@@ -155,6 +157,44 @@ async def test_what_a_device_cannot_do_is_told_and_nothing_is_done(
 async def test_all_of_a_place_that_can_are_set(comfort: HomeAssistant) -> None:
     shuffled = await _set(comfort, SET_PLAYER, area="Living Room", shuffle=True)
     assert shuffled == "media_player.living_room"
+
+
+async def test_what_some_of_a_place_cannot_do_is_told(comfort: HomeAssistant) -> None:
+    for one in ("living_room", "bedroom", "office"):
+        er.async_get(comfort).async_update_entity(f"climate.{one}", area_id="office")
+    slots = {"area": {"value": "Office"}, "fan_mode": {"value": "low"}}
+
+    with intent_failures() as failures:
+        response = await intent.async_handle(
+            comfort, "test", SET_CLIMATE, slots, assistant="conversation"
+        )
+
+    assert [one.id for one in response.success_results] == ["climate.living_room"]
+    assert [one.id for one in response.failed_results] == ["climate.office"]
+    assert "It has: Quiet, Turbo" in str(failures["climate.office"])
+
+
+async def test_a_device_that_fails_is_told_beside_those_that_do_not(
+    comfort: HomeAssistant,
+) -> None:
+    for one in ("kitchen", "bathroom"):
+        er.async_get(comfort).async_update_entity(
+            f"media_player.{one}", area_id="kitchen"
+        )
+
+    async def shuffle(call: ServiceCall) -> None:
+        if "media_player.kitchen" in call.data["entity_id"]:
+            raise HomeAssistantError("It is broken")
+
+    comfort.services.async_register("media_player", "shuffle_set", shuffle)
+    slots = {"area": {"value": "Kitchen"}, "shuffle": {"value": True}}
+
+    response = await intent.async_handle(
+        comfort, "test", SET_PLAYER, slots, assistant="conversation"
+    )
+
+    assert [one.id for one in response.success_results] == ["media_player.bathroom"]
+    assert [one.id for one in response.failed_results] == ["media_player.kitchen"]
 
 
 async def test_devices_write_their_values_as_they_like(comfort: HomeAssistant) -> None:

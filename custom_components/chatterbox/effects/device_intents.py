@@ -5,6 +5,7 @@ because of what it lacks. Home Assistant has intents for temperatures and volume
 """
 
 import asyncio
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, override
@@ -59,6 +60,7 @@ from ..const import DOMAIN
 from ..home.entity_matches import assist_name, matching_states
 from ..speech.sentences import async_get_sentences
 
+_LOGGER: Final = logging.getLogger(intent.__name__)
 SET_CLIMATE: Final = "ChatterboxSetClimate"
 SET_PLAYER: Final = "ChatterboxSetPlayer"
 JOIN_PLAYERS: Final = "ChatterboxJoinPlayers"
@@ -244,13 +246,33 @@ class DeviceIntent(intent.IntentHandler):
             for state in states
         ]
         able = [(state, fitted) for state, fitted in each if isinstance(fitted, dict)]
-        for _, problem in each if not able else ():
-            if isinstance(problem, ServiceValidationError):
-                raise problem
-        await asyncio.gather(
-            *(self._async_set(intent_obj, state, fitted) for state, fitted in able)
+        problems: dict[str, Exception] = {
+            state.entity_id: fitted
+            for state, fitted in each
+            if isinstance(fitted, Exception)
+        }
+        ended = await asyncio.gather(
+            *(self._async_set(intent_obj, state, fitted) for state, fitted in able),
+            return_exceptions=True,
         )
-        return await self._async_response(intent_obj, able)
+        done = list[tuple[State, Mapping[str, Any]]]()
+        for (state, fitted), end in zip(able, ended, strict=True):
+            match end:
+                case None:
+                    done.append((state, fitted))
+                case Exception():
+                    problems[state.entity_id] = end
+                case _:
+                    raise end
+        if not done:
+            raise next(iter(problems.values()))
+        response = await self._async_response(intent_obj, done)
+        for state in states:
+            if problem := problems.get(state.entity_id):
+                # As Home Assistant's handlers do; the reason is read from there.
+                _LOGGER.error("%s was not set", state.entity_id, exc_info=problem)
+                response.failed_results.append(_target(state))
+        return response
 
     def _matched(
         self,
@@ -348,13 +370,7 @@ class DeviceIntent(intent.IntentHandler):
         """Return what was set; in words for a sentence."""
         hass, language = intent_obj.hass, intent_obj.language
         response = intent_obj.create_response()
-        kind = intent.IntentResponseTargetType.ENTITY
-        response.async_set_results(
-            [
-                intent.IntentResponseTarget(one.name, kind, one.entity_id)
-                for one, _ in able
-            ]
-        )
+        response.async_set_results([_target(one) for one, _ in able])
         response.async_set_states(
             [hass.states.get(one.entity_id) or one for one, _ in able]
         )
@@ -374,6 +390,11 @@ class DeviceIntent(intent.IntentHandler):
             spoken.append(f"{names[0]}: {', '.join(words)}.")
         response.async_set_speech(" ".join(spoken))
         return response
+
+
+def _target(state: State) -> intent.IntentResponseTarget:
+    kind = intent.IntentResponseTargetType.ENTITY
+    return intent.IntentResponseTarget(state.name, kind, state.entity_id)
 
 
 def _out_of_limits(
