@@ -27,6 +27,7 @@ from ..effects.intents import intent_effects
 from ..effects.reported import is_unavailable
 from ..home.entities import async_get_home
 from ..internals.conversation import async_texts
+from ..people.guests import guest_switch
 from .grading import RequestGroup, TrialRequest
 from .predicted import Changes, joined_changes, predicted_changes
 
@@ -284,7 +285,9 @@ def _devices(hass: HomeAssistant) -> tuple[dict[str, State], dict[str, State]]:
         for one in async_get_home(hass, CONVERSATION).entities
         if one.names
     }
-    states = sorted(hass.states.async_all(), key=lambda state: state.entity_id)
+    guest_mode = guest_switch(hass)  # is switched on by sentences of its own
+    states = [one for one in hass.states.async_all() if one.entity_id != guest_mode]
+    states.sort(key=lambda state: state.entity_id)
     names = {
         one.entity_id: compared(exposed.get(one.entity_id, one.name)) for one in states
     }
