@@ -251,19 +251,7 @@ class DeviceIntent(intent.IntentHandler):
             for state, fitted in each
             if isinstance(fitted, Exception)
         }
-        ended = await asyncio.gather(
-            *(self._async_set(intent_obj, state, fitted) for state, fitted in able),
-            return_exceptions=True,
-        )
-        done = list[tuple[State, Mapping[str, Any]]]()
-        for (state, fitted), end in zip(able, ended, strict=True):
-            match end:
-                case None:
-                    done.append((state, fitted))
-                case Exception():
-                    problems[state.entity_id] = end
-                case _:
-                    raise end
+        done = await self._async_set_each(intent_obj, able, problems)
         if not done:
             raise next(iter(problems.values()))
         response = await self._async_response(intent_obj, done)
@@ -273,6 +261,27 @@ class DeviceIntent(intent.IntentHandler):
                 _LOGGER.error("%s was not set", state.entity_id, exc_info=problem)
                 response.failed_results.append(_target(state))
         return response
+
+    async def _async_set_each(
+        self,
+        intent_obj: intent.Intent,
+        able: Sequence[tuple[State, Mapping[str, Any]]],
+        problems: dict[str, Exception],
+    ) -> Sequence[tuple[State, Mapping[str, Any]]]:
+        """Set the values of each device; return those that were set, and add the problems of the others."""
+        ended = await asyncio.gather(
+            *(self._async_set(intent_obj, state, fitted) for state, fitted in able),
+            return_exceptions=True,
+        )
+        for (state, _), end in zip(able, ended, strict=True):
+            match end:
+                case None:
+                    pass
+                case Exception():
+                    problems[state.entity_id] = end
+                case _:
+                    raise end
+        return [one for one in able if one[0].entity_id not in problems]
 
     def _matched(
         self,

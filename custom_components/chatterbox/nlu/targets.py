@@ -113,6 +113,9 @@ class CommandTargets:
             return self._named(able)
         if self._is_for_each_player(places):
             return self._in_state(able) or None
+        is_wide = bool(self._quantifiers & {"all", "home"})
+        if is_wide and self.domains == CLIMATE and not self.parts.all(Role.KIND):
+            return able or None  # "heat all rooms"
         of_words = self._of_kind if self.parts.all(Role.KIND) else self._unnamed
         return of_words(able, is_placed=bool(places))
 
@@ -263,8 +266,6 @@ class CommandTargets:
             return self._near(able) or None  # "brighter"
         if self.domains == {"lock"} and "both" not in self._quantifiers:
             return (able or None) if self.act == "lock" else None  # "lock up"
-        if self.domains == CLIMATE and self._quantifiers & {"all", "home"}:
-            return able or None
         found = self._only(able, is_placed=is_placed)
         if len(found) > 1 and self.act in {"warmer", "cooler", MODE}:
             return Choice(found)
