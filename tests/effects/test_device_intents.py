@@ -86,6 +86,8 @@ async def comfort(hass: HomeAssistant) -> HomeAssistant:
         "why is the AC in dry mode",
         "is the AC in dry mode?",
         "dry the towels",
+        "get out of eco mode",
+        "change the AC from cool to heat",
         "cool",
         "repeat after me",
         "shuffle the cards",
@@ -100,6 +102,21 @@ async def test_what_only_sounds_alike_does_nothing(
     comfort: HomeAssistant, sentence: str
 ) -> None:
     done, _ = await done_by(comfort, sentence, talk=sentence)
+    assert done == []
+
+
+@in_one_home(
+    ("language", "sentence"),
+    [
+        ("pt", "muda o ar condicionado de arrefecimento para aquecimento"),
+        ("sv", "ställ luftkonditioneringen från kyla till värme"),
+        ("zh", "把空调从制冷改成制热"),
+    ],
+)
+async def test_of_two_modes_neither_is_set(
+    comfort: HomeAssistant, language: str, sentence: str
+) -> None:
+    done, _ = await done_by(comfort, sentence, language, talk=sentence)
     assert done == []
 
 

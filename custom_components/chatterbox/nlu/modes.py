@@ -216,9 +216,20 @@ class _Request:
             return ()
         if len(amounts) == len(_RANGE):
             return self._range(amounts)
-        if len(self.modes) != 1 or len(amounts) > 1:
+        if len(self.modes) != 1 or len(amounts) > 1 or self._is_change:
             return ()
         return self._mode(self.modes[0], amounts, is_fan=not kinds.isdisjoint(_FANS))
+
+    @property
+    def _is_change(self) -> bool:
+        """Whether a mode may be the one to leave: "out of eco mode", "the AC from cool to heat"."""
+        [mode] = self.parts.all(Role.MODE)
+        named = [one for role in NAMING for one in self.parts.all(role)]
+        is_before = any(one.start < mode.start for one in named)
+        kinds = self.parts.all(Role.KIND)
+        is_after = any(one.start > mode.start for one in kinds)
+        is_left = "from" in self.parts.values(Role.PREPOSITION)
+        return is_left or (is_before and is_after)
 
     def _humidity(self, amounts: Sequence[PhraseSpan]) -> Sequence[Requested]:
         if len(amounts) != 1 or self.modes or amounts[0].value not in {"", "percent"}:
