@@ -84,10 +84,10 @@ class EventText:
 
     def answer(self, found: FoundEvents, nothing: str) -> str:
         """Return what calendars have, or that it is nothing, and which ones could not be read."""
-        texts = [self.events(found.events) or nothing]
+        texts = [self.events(found.events)] if found.events else []
         if found.failed:
             texts.append(self.say("failed", calendars=self.names(found.failed)))
-        return " ".join(texts)
+        return " ".join(texts if found.events else [*texts, nothing])
 
     def free(self, slots: Sequence[EventRange]) -> str:
         """Return the times at which nothing is, by day."""

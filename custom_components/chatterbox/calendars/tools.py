@@ -211,7 +211,7 @@ class _Request:
         if moment is None:
             raise self.fail("no_time")
         due = moment.due.replace(second=0, microsecond=0)
-        if moment.other and not moment.is_sure and due.hour < _WAKING[0].hour - 1:
+        if moment.other and not moment.is_sure and due.hour < _WAKING[0].hour:
             due = moment.other
         return EventRange(due, due + _HOUR)
 
