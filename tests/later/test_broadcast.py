@@ -138,6 +138,56 @@ async def test_a_message_is_heard_where_it_is_for(
     assert rooms.heard == heard
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "message"),
+    [
+        ("en", "tell everyone in ten minutes that dinner is ready", DINNER),
+        ("en", "in ten minutes, tell everyone that dinner is ready", DINNER),
+        ("en", "broadcast in ten minutes that dinner is ready", DINNER),
+        ("en", "announce in the office in ten minutes that dinner is ready", DINNER),
+        ("fr", "dis à tout le monde dans dix minutes que c'est prêt", "c'est prêt"),
+        ("es", "en diez minutos di a todos que la cena está lista", "la cena está"),
+        ("it", "di' a tutti tra dieci minuti che la cena è pronta", "la cena è"),
+        ("nl", "zeg tegen iedereen over tien minuten dat het klaar is", "klaar is"),
+        ("pl", "za dziesięć minut powiedz wszystkim że jest kolacja", "jest kolacja"),
+        ("pt", "daqui a dez minutos diz a todos que está pronto", "está pronto"),
+        ("sv", "säg till alla om tio minuter att maten är klar", "maten är klar"),
+        ("de", "sag allen in zehn Minuten, dass es fertig ist", "es fertig ist"),
+        ("zh-Hans", "十分钟后告诉大家吃饭了", "吃饭了"),
+    ],
+)
+async def test_a_message_is_planned(
+    hass: HomeAssistant,
+    rooms: Rooms,
+    freezer: FrozenDateTimeFactory,
+    *,
+    language: str,
+    text: str,
+    message: str,
+) -> None:
+    answer = speech(await say(hass, text, "talk", SATELLITE, language=language))
+    assert rooms.heard == {}
+    assert message in answer
+    assert "satellite" not in answer
+
+    await pass_time(hass, freezer, minutes=11)
+    assert message in rooms.heard["Office"][0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tell everyone that dinner is ready at seven", "dinner is ready at seven"),
+        ("tell everyone in ten minutes we leave", "in ten minutes we leave"),
+    ],
+)
+async def test_a_message_may_name_a_time(
+    hass: HomeAssistant, rooms: Rooms, text: str, message: str
+) -> None:
+    await say(hass, text, "talk", SATELLITE)
+    assert rooms.heard["Office"] == [message]
+
+
 async def test_everyone_is_called_to_the_room_of_the_caller(rooms: Rooms) -> None:
     await rooms.say("call everyone")
 

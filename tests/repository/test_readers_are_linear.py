@@ -27,6 +27,7 @@ from custom_components.chatterbox.agent.text import MOST_UNDERSTOOD
 from custom_components.chatterbox.approvals.answers.yes_or_no import NOTHING_NAMED
 from custom_components.chatterbox.home.entities import async_get_home
 from custom_components.chatterbox.nlu.reading import read
+from custom_components.chatterbox.offline.local_commands import Talk
 from custom_components.chatterbox.speech.text.speech_filter import SpeechFilter
 from tests.support.fragments import LANGUAGES, fragments
 from tests.support.one_home import in_one_home
@@ -130,6 +131,7 @@ ARGUMENTS: Final[Mapping[str, Given]] = {
     "QuestionContext": lambda *_: NOTHING_NAMED,
     "JsonObject": lambda *_: {"type": "object"},
     "Slots": lambda *_: {},
+    "Talk": lambda *_: Talk(()),
     "Transcript": lambda *_: (),
     "SunTimes": lambda *_: lambda *_: None,
     "Callable[[str], ToolDefinition | None]": lambda *_: lambda *_: None,

@@ -48,7 +48,7 @@ from ..agent.messages import (
     ToolDefinition,
     canonical_json,
 )
-from ..agent.text import compared
+from ..agent.text import compared, plain_name
 from ..approvals.notifications import can_announce, phones_of
 from ..const import REDACTED_PIN
 from ..effects.effect import NOTHING, Effects, EntityAction, Touches
@@ -61,6 +61,7 @@ from ..people.speakers import async_speaker_area
 from ..settings.rules import async_get_home_rules
 from ..settings.tool_names import BROADCAST_TOOL
 from ..speech.sentences import async_get_sentences
+from ..speech.text.times import TimeInSentence, prepare, times_in
 from ..tools.own.own_tool import (
     Offered,
     OwnCall,
@@ -416,6 +417,8 @@ async def async_recognize_broadcast(
     agent = built_in_agent(hass, user_input.text)
     if agent is None or await agent.async_recognize_sentence_trigger(user_input):
         return found
+    if await async_message_later(hass, user_input):
+        return None
     arguments = await _async_arguments(hass, user_input)
     if found and not arguments:
         recognized = await async_recognized(hass, user_input)
@@ -425,6 +428,29 @@ async def async_recognize_broadcast(
         return found
     call = ToolCall("", BROADCAST_TOOL, canonical_json({**arguments}))
     return RecognizedRequest(BROADCAST_TOOL, is_question=False, call=call)
+
+
+async def async_message_later(
+    hass: HomeAssistant, user_input: ConversationInput
+) -> tuple[TimeInSentence, dict[str, str]] | None:
+    """Return the time at which a sentence wants a message spoken, and the arguments of the call.
+
+    A time at the end, or before words that nothing divides from it, is one of the
+    message: "tell everyone at seven we leave".
+    """
+    if not _has_voices(hass):
+        return None
+    text, language = user_input.text, user_input.language
+    await hass.async_add_executor_job(prepare, language)
+    now = (await _async_arguments(hass, user_input)).get(_MESSAGE, "")
+    for time in times_in(text, language, joined=True):
+        begun, _, ended = now.partition(time.words)
+        if now and (begun or not ended):
+            continue
+        later = await _async_arguments(hass, replace(user_input, text=time.rest))
+        if later and not (now and plain_name(ended) == plain_name(later[_MESSAGE])):
+            return time, later
+    return None
 
 
 async def _async_arguments(
@@ -449,10 +475,11 @@ async def _async_arguments(
 
 def _can_be_heard(offered: Offered) -> bool:
     """Return whether an agent acts in a home whose satellites or speakers can speak."""
-    hass = offered.hass
-    return can_act(offered) and (
-        _SATELLITE in hass.config.components or bool(speech_engine(hass))
-    )
+    return can_act(offered) and _has_voices(offered.hass)
+
+
+def _has_voices(hass: HomeAssistant) -> bool:
+    return _SATELLITE in hass.config.components or bool(speech_engine(hass))
 
 
 BROADCAST: Final = OwnTool(

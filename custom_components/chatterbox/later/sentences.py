@@ -53,6 +53,7 @@ from ..offline.sentence_effects import (
     async_sentence_effects,
     async_with_names,
 )
+from ..settings.tool_names import BROADCAST_TOOL
 from ..speech.sentences import async_error_text
 from ..speech.text.times import (
     APART,
@@ -65,6 +66,7 @@ from ..speech.text.times import (
     prepare,
     times_in,
 )
+from .broadcast import async_message_later
 from .known_plans import (
     MOST_NAMED,
     KnownPlans,
@@ -143,6 +145,7 @@ async def async_recognize_plan(
             sentence.answered()
             or await sentence.async_of_kind(found)
             or sentence.moved_by_kind()
+            or await sentence.async_message()
             or await sentence.async_routine()
             or await sentence.async_planned(agent, found)
             or sentence.with_text()
@@ -702,6 +705,19 @@ class _Sentence:
             is_open = not is_resolved(time.words, self.language)
             return self._with_call(replace(later, is_last_resort=is_open), given)
         return None
+
+    async def async_message(self) -> RecognizedRequest | None:
+        """Return the request to speak a message at a time."""
+        if (found := await async_message_later(self.hass, self.user_input)) is None:
+            return None
+        time, arguments = found
+        given: _Given = {
+            "kind": "act",
+            "when": time.words,
+            "tool": BROADCAST_TOOL,
+            "arguments": {**arguments},
+        }
+        return self._with_call(_COMMAND, given)
 
     async def async_routine(self) -> RecognizedRequest | None:
         """Return the command that is to run when something happens: each time, unless words say once."""

@@ -25,7 +25,7 @@ from ..home.description import quoted
 from ..home.entity_matches import entity_name
 from ..people.speakers import Asking, is_guest
 from ..settings.rules import async_get_home_rules
-from ..settings.tool_names import LATER_TOOL
+from ..settings.tool_names import BROADCAST_TOOL, LATER_TOOL
 from ..speech.sentences import async_error_text
 from ..speech.text.times import FURTHEST, as_repetition, exact_words, prepare
 from ..tools.own.own_tool import (
@@ -679,6 +679,9 @@ def _text_of(call: OwnCall, kind: PlanKind) -> str:
             )
             actions = call.approval.actions if call.approval else ""
             text = actions or str(sentence or call.arguments[_TOOL])
+            if call.arguments[_TOOL] == BROADCAST_TOOL and isinstance(arguments, dict):
+                parts = (arguments.get("to"), arguments.get("message"))
+                text = ": ".join([str(one) for one in parts if one])
             return text[:LONGEST_TEXT]
 
 
