@@ -44,7 +44,8 @@ export class NowView extends View {
         now
           ? html`
               ${this.alert(
-                now.guests_since !== null && this.text("now.guests", { time: this.page.texts.moment(now.guests_since) }),
+                now.guests_since !== null &&
+                  this.text("now.guests", { time: this.page.texts.moment(now.guests_since) }),
               )}
               ${
                 now.questions.length

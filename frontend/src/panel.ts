@@ -14,6 +14,15 @@ import "./trying";
 import "./turn";
 import "./turns";
 
+/** The section of the docs that explains a view, by its path. */
+const SECTIONS: Record<string, string> = {
+  now: "panel/#now",
+  turns: "panel/#conversations",
+  permissions: "panel/#what-it-may-do",
+  "permissions/rules": "permissions/#confirmations",
+  evaluate: "evaluate/#try-a-model",
+};
+
 function isAnother(hass: Hass, earlier: Hass | undefined): boolean {
   return (["language", "locale", "connection", "dockedSidebar"] as const).some(
     (field) => hass[field] !== earlier?.[field],
@@ -50,9 +59,10 @@ export class ChatterboxPanel extends LitElement {
     const panel = this;
     this.hass.connection.addEventListener("ready", this.ready);
     try {
-      const [texts, info] = await Promise.all([
+      const [texts, info, { documentation }] = await Promise.all([
         Texts.load(this.hass),
         this.hass.callWS<PageInfo>({ type: "chatterbox/page" }),
+        this.hass.callWS<{ documentation: string }>({ type: "manifest/get", integration: "chatterbox" }),
       ]);
       this.page = {
         get hass() {
@@ -60,6 +70,7 @@ export class ChatterboxPanel extends LitElement {
         },
         texts,
         info,
+        docs: documentation,
       };
       this.failure = undefined;
     } catch (reason) {
@@ -89,7 +100,7 @@ export class ChatterboxPanel extends LitElement {
               : nothing
         }
         <h1>Chatterbox</h1>
-        ${this.narrow ? nothing : tabs}
+        ${this.narrow ? nothing : tabs} ${this.help(page, view, path)}
       </header>
       <main>${this.view(page, view, path)}</main>
       ${this.narrow ? tabs : nothing}
@@ -98,6 +109,20 @@ export class ChatterboxPanel extends LitElement {
 
   private button(name: IconName, label: string, action: () => void): TemplateResult {
     return html`<button class="sign bare" aria-label=${label} title=${label} @click=${action}>${icon(name)}</button>`;
+  }
+
+  private help({ texts, docs }: Page, view: string, path: string): TemplateResult {
+    const label = texts.text("page.help");
+    const section = SECTIONS[`${view}/${path}`] ?? SECTIONS[view] ?? "panel/";
+    return html`<a
+      class="sign help"
+      href=${docs + section}
+      target="_blank"
+      rel="noreferrer"
+      aria-label=${label}
+      title=${label}
+      >${icon("help")}</a
+    >`;
   }
 
   /** Go back to where the person came from, or to the view above. */
@@ -162,6 +187,16 @@ export class ChatterboxPanel extends LitElement {
       }
       .sign {
         margin-inline-start: -8px;
+      }
+      .help {
+        display: grid;
+        place-items: center;
+        height: 40px;
+        margin-inline: auto -8px;
+        border-radius: 50%;
+      }
+      .help:hover {
+        background: var(--secondary-background-color);
       }
       .views {
         display: flex;

@@ -15,6 +15,8 @@ export interface Page {
   readonly hass: Hass;
   readonly texts: Texts;
   readonly info: PageInfo;
+  /** The address of the docs, from the manifest. */
+  readonly docs: string;
 }
 
 export abstract class View extends LitElement {

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, ClassVar, override
 
 import pytest
@@ -16,7 +15,6 @@ from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import SUBENTRY_CONVERSATION, ServiceKind
-from custom_components.chatterbox.flows.dialog import SECTIONS
 from custom_components.chatterbox.settings.options import SETTINGS, WEB, options_of
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.llm_apis import StubTool, register
@@ -235,16 +233,6 @@ async def test_every_form_points_to_its_page_of_the_docs(
         "permissions/#what-the-agent-may-use",
         "permissions/#confirmations",
     }
-
-
-def test_every_section_that_a_form_points_to_is_there() -> None:
-    docs = Path(__file__).parents[2] / "docs"
-    for section in SECTIONS.values():
-        page, _, anchor = section.partition("/#")
-        headings = re.findall(
-            r"^#+ (.+)$", (docs / f"{page}.md").read_text("utf-8"), re.MULTILINE
-        )
-        assert anchor in {heading.lower().replace(" ", "-") for heading in headings}
 
 
 SLOW_DOWN = ScriptedFailure(status=429, body={"error": "slow down"})

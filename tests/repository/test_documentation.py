@@ -5,6 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import custom_components
+from custom_components.chatterbox.flows.dialog import SECTIONS
 
 _REPOSITORY = Path(custom_components.__file__).parents[1]
 _PAGES = sorted(
@@ -28,6 +29,19 @@ def test_links_lead_somewhere() -> None:
     assert [
         (page.name, link) for page, link in links if not (page.parent / link).exists()
     ] == []
+
+
+def test_sections_that_dialogs_and_the_panel_link_are_there() -> None:
+    panel = (_REPOSITORY / "frontend/src/panel.ts").read_text("utf-8")
+    of_views = dict(
+        re.findall(r'^  "?([\w/]+)"?: "([\w-]+/#[\w-]+)",$', panel, re.MULTILINE)
+    )
+    assert of_views.keys() >= {"now", *re.findall(r'case "(\w+)":', panel)}
+    for section in {*SECTIONS.values(), *of_views.values()}:
+        page, _, anchor = section.partition("/#")
+        text = (_REPOSITORY / f"docs/{page}.md").read_text("utf-8")
+        headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+        assert anchor in {heading.lower().replace(" ", "-") for heading in headings}
 
 
 def test_scripts_that_are_named_can_be_run() -> None:

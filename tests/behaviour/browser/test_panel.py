@@ -30,13 +30,15 @@ _ANSWERS = (
     ScriptedAnswer(tool_calls=(_UNLOCK,)),
 )
 _SCRIPT = Script(models=("small-model",), answers=_ANSWERS)
-_VIEWS = (
-    "page.now",
-    "page.turns",
-    "page.permissions",
-    "permissions.rules",
-    "permissions.try",
-)
+_VIEWS = {
+    "page.now": "panel/#now",
+    "page.turns": "panel/#conversations",
+    "page.permissions": "panel/#what-it-may-do",
+    "permissions.rules": "permissions/#confirmations",
+    "permissions.try": "panel/#what-it-may-do",
+}
+"""The section of the docs that each view links, by the name of the view."""
+_SITE = "https://chatterbox-voice.github.io/chatterbox/"
 _A_DAY = timedelta(days=1)
 
 
@@ -59,6 +61,10 @@ async def test_a_question_is_answered_on_the_page(
     question = panel.get_by_role("listitem").filter(has_text="Let the postman in")
     await expect(question.get_by_role("heading")).to_contain_text("Front Door")
     await expect(question.get_by_role("timer")).to_be_visible()
+    of_docs = panel.get_by_role("link", name=text("page.help"), exact=True)
+    await expect(of_docs).to_have_attribute("href", f"{_SITE}{_VIEWS['page.now']}")
+    await expect(of_docs).to_have_attribute("target", "_blank")
+    await expect(of_docs).to_have_attribute("rel", "noreferrer")
     await see_that_all_can_use_it(frontend, panel)
     await camera.take_page(frontend.page, "page-now")
     await question.get_by_role("button", name=text("now.no"), exact=True).click()
@@ -243,11 +249,15 @@ async def test_no_view_is_cut_in_any_language(
         for language in LANGUAGES:
             await frontend.choose_language(language)
             await frontend.page.wait_for_function(has_texts, arg=[handle, language])
-            for view in _VIEWS:
+            of_docs = panel.get_by_role(
+                "link", name=sentence("config_panel.page.help", language), exact=True
+            )
+            for view, section in _VIEWS.items():
                 name = sentence(f"config_panel.{view}", language)
                 tab = panel.get_by_role("link", name=name, exact=True)
                 await tab.click()
                 await expect(tab).to_have_attribute("aria-current", "page")
+                await expect(of_docs).to_have_attribute("href", _SITE + section)
                 await expect(panel.locator("[aria-busy=true]")).to_have_count(0)
                 misfits += [
                     f"{language}, {view}: {one}"
