@@ -313,7 +313,7 @@ async def test_the_documented_script_leaves_a_note(
 ) -> None:
     await serve(Script(answers=(ScriptedAnswer(content="All are shut."),)))
     (script,) = blocks_with("chatterbox.ask")
-    text = json.dumps(script).replace("conversation.butler", AGENT)
+    text = json.dumps({"evening_check": script}).replace("conversation.butler", AGENT)
     assert await async_setup_component(hass, "persistent_notification", {})
     assert await async_setup_component(hass, "script", {"script": json.loads(text)})
     created = async_capture_events(hass, "call_service")

@@ -482,7 +482,9 @@ async def test_the_documented_script_exports_before_it_deletes(
     assert not store.state.trouble
     await remember(hass, entry)
     assert await async_setup_component(hass, "persistent_notification", {})
-    assert await async_setup_component(hass, "script", {"script": script})
+    assert await async_setup_component(
+        hass, "script", {"script": {"forget_anna": script}}
+    )
 
     await hass.services.async_call("script", "forget_anna", {}, blocking=True)
 

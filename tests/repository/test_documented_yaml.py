@@ -30,7 +30,9 @@ async def test_home_assistant_takes_it(hass: HomeAssistant, block: str) -> None:
     parsed = parse_yaml(block)
     assert isinstance(parsed, dict)
     domain = "automation" if "actions" in parsed else "script"
-    assert await async_setup_component(hass, domain, {domain: parsed})
+    # Home Assistant's editor takes a script without its id.
+    config = parsed if domain == "automation" else {"example": parsed}
+    assert await async_setup_component(hass, domain, {domain: config})
     await hass.async_block_till_done()
     states = [state.state for state in hass.states.async_all(domain)]
     assert states != []

@@ -561,8 +561,10 @@ async def test_the_documented_script_keeps_the_garage_shut_at_night(
         ),
         pre_tool_use="script.garage_at_night",
     )
-    (scripts,) = blocks_with("garage_at_night:")
-    assert await async_setup_component(hass, "script", {"script": scripts})
+    (script,) = blocks_with("The garage at night")
+    assert await async_setup_component(
+        hass, "script", {"script": {"garage_at_night": script}}
+    )
     hass.states.async_set("sun.sun", sun)
 
     await say(hass, "please", satellite_id="assist_satellite.kitchen")
