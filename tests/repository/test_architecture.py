@@ -17,12 +17,15 @@ KNOWN_TO: Final = {
         *(
             "approvals/request_check.py",
             "calendars/__init__.py",
+            "calendars/sentences.py",
             "later/__init__.py",
+            "later/broadcast.py",
             "later/sentences.py",
             "memory/__init__.py",
-            "runtime/agents.py",
+            "memory/sentences.py",
         ),
         *(
+            "runtime/agents.py",
             "runtime/composition.py",
             "tools/own/guest_mode.py",
             "tools/turn_tools.py",

@@ -28,13 +28,13 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of it."""
 
 CEILINGS: Final = {
-    "tokens of the product": 461_320,
-    "modules of the product": 315,
-    "tokens of the tests": 800_490,
+    "tokens of the product": 491_300,
+    "modules of the product": 331,
+    "tokens of the tests": 829_000,
     "fragments": 1,
-    "lines of code of the page": 2_763,
+    "lines of code of the page": 2_830,
     "functions of the product that are too long": 3,
-    "functions of the product with too many paths": 8,
+    "functions of the product with too many paths": 7,
 }
 
 _NO_CODE: Final = frozenset(
