@@ -57,6 +57,7 @@ from ..approvals.questions import (
 )
 from ..approvals.review import ApprovalWay, CallOption, GivenAnswer
 from ..const import DOMAIN, REDACTED_PIN
+from ..effects.reading import async_read
 from ..effects.recognition import async_is_never_mind, async_is_request
 from ..home.name_index import names_in
 from ..internals.assist_pipeline import debug_runs
@@ -287,8 +288,8 @@ async def async_is_neither(
 ) -> bool:
     """Return whether words that are no plain yes or no are no request either, but a few that mean nothing alone.
 
-    A request is what Home Assistant understands, what asks something, and what names a
-    device or an area. A yes before words that Home Assistant does not understand
+    A request is what Home Assistant or the reading understands, what asks something, and
+    what names a device or an area. A yes before words that Home Assistant does not understand
     belongs to the question if these name what it is about: "Yes, I mock the front
     door".
     """
@@ -303,9 +304,12 @@ async def async_is_neither(
     bare = text.rstrip(_QUESTION_MARKS)
     if bare != text.rstrip() and understand_answer(bare, language) is Meaning.OTHER:
         return False
-    return not any(True for _ in names_in(hass, text)) and not await async_is_request(
-        hass, user_input
-    )
+    if any(True for _ in names_in(hass, text)):
+        return False
+    if await async_is_request(hass, user_input):
+        return False
+    read = await async_read(hass, user_input)
+    return not read.calls or read.is_elliptic
 
 
 def _meant(

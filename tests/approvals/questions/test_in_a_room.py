@@ -303,9 +303,10 @@ async def test_a_question_whose_action_has_no_name_is_dropped_in_words(
         "is the kitchen light on",
         "what time is it",
         "the garage door",
+        "the dog ate my homework",
         "Front Door!",
         "what's up?",
-        "the dog ate my homework",
+        "dim the lights",
     ],
 )
 async def test_a_request_drops_the_question(
