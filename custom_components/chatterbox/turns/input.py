@@ -308,8 +308,8 @@ async def async_is_neither(
         return False
     if await async_is_request(hass, user_input):
         return False
-    read = await async_read(hass, user_input)
-    return not read.calls or read.is_elliptic
+    parsed = await async_read(hass, user_input)
+    return not parsed.calls or parsed.is_elliptic
 
 
 def _meant(
