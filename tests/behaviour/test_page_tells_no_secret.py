@@ -71,6 +71,7 @@ COMMANDS: Final[dict[str, dict[str, object]]] = {
     "now/subscribe": {},
     "question/answer": {"question_id": "a", "approved": True, "password": PIN},
     "plan/change": {"plan_id": "a", "text": "a"},
+    "plan/automation": {"plan_id": "a"},
     "plan/cancel": {"plan_id": "a"},
     "turns/list": {"limit": 200},
     "turns/get": {},

@@ -64,7 +64,7 @@ PROOFS: Final = {
     "devices": "tests/test_init.py::test_an_agent_is_a_service_device",
     "diagnostics": "tests/test_diagnostics.py::test_diagnostics_hold_the_set_up_and_no_secret",
     "docs-data-update": "docs/troubleshooting.md#when-a-model-does-not-answer",
-    "docs-examples": "docs/recipes.md#examples",
+    "docs-examples": "docs/recipes.md#use-an-example",
     "docs-known-limitations": "docs/troubleshooting.md#known-limits",
     "docs-supported-functions": "docs/talking.md#talk",
     "docs-troubleshooting": "docs/troubleshooting.md#by-symptom",

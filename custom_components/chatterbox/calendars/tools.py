@@ -17,14 +17,15 @@ from typing import Any, Final, NamedTuple
 from homeassistant.components import conversation
 from homeassistant.components.calendar import CalendarEntity
 from homeassistant.components.calendar.const import (
+    CREATE_EVENT_SERVICE,
     DOMAIN as CALENDAR,
     EVENT_DESCRIPTION,
     EVENT_END,
     EVENT_LOCATION,
     EVENT_START,
     EVENT_SUMMARY,
+    SERVICE_GET_EVENTS,
     CalendarEntityFeature,
-    CalendarService,
 )
 from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.const import ATTR_ENTITY_ID
@@ -442,7 +443,7 @@ async def _async_add(call: OwnCall, resolved: _Resolved) -> None:
     begin, end = _edges(resolved)
     await call.hass.services.async_call(
         CALENDAR,
-        CalendarService.CREATE_EVENT,
+        CREATE_EVENT_SERVICE,
         {
             ATTR_ENTITY_ID: resolved.arguments[_CALENDAR],
             EVENT_SUMMARY: resolved.arguments[_TEXT],
@@ -545,7 +546,7 @@ async def _async_read_effects(call: OwnCall) -> Annotated:
     calendars = await async_calendars(call.hass, call.llm_context)
     name = str(call.arguments.get(_CALENDAR) or "")
     reading = [
-        EntityAction(one, f"{CALENDAR}.{CalendarService.GET_EVENTS}")
+        EntityAction(one, f"{CALENDAR}.{SERVICE_GET_EVENTS}")
         for one in calendars.called(name)
     ]
     return Annotated(_READS, Touches(frozenset(reading)))

@@ -478,3 +478,7 @@ def test_any_text_is_read(language: str, text: str) -> None:
 def test_words_are_prepared_ahead() -> None:
     for language in (*LANGUAGES, "ar"):
         prepare(language)
+
+
+def test_no_time_is_found_in_a_language_without_words_for_it() -> None:
+    assert not times_in("Saat sekizde ne var?", "tr", joined=True, has_days=True)

@@ -456,6 +456,8 @@ def _spans(sentence: str, tag: str, *, has_days: bool) -> Sequence[_Span]:
     # them there, too, the first counts whose phrases fit.
     alike = (one for one in readings if _places(one) == _places(readings[0]))
     found = min(alike, key=_has_conflict, default=())
+    if not found:
+        return []
     if not (has_days or any(span.is_strong for span in found)):
         return []
     topics = _topics(tokens, found, tag)
