@@ -68,6 +68,8 @@ class BookedCalendar(CalendarEntity):
         self.fails = fails
         self.released: asyncio.Event | None = None
         """Set when it may answer."""
+        self.requests = 0
+        """How often its events were asked for."""
 
     @property
     @override
@@ -78,6 +80,7 @@ class BookedCalendar(CalendarEntity):
     async def async_get_events(
         self, hass: HomeAssistant, start_date: datetime, end_date: datetime
     ) -> list[CalendarEvent]:
+        self.requests += 1
         await self._answer()
         # More than was asked for, as some calendars send.
         return [*self.events]

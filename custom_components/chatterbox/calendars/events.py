@@ -165,15 +165,14 @@ class Calendars:
 
     async def async_next(self, ids: Sequence[str], words: str = "") -> FoundEvents:
         """Return the coming events, or those with some words; one that goes on is coming as well."""
-        now, found = dt_util.now(), FoundEvents()
+        now, failed = dt_util.now(), list[str]()
         for ahead in _AHEAD:
-            found = await self.async_events(ids, EventRange(now, now + ahead))
-            if words:
-                called = [one for one in found.events if one.is_called(words)]
-                found = FoundEvents(called, found.failed)
-            if found.events:
-                break
-        return found
+            readable = [one for one in ids if one not in failed]
+            found = await self.async_events(readable, EventRange(now, now + ahead))
+            failed += found.failed
+            if called := [one for one in found.events if one.is_called(words)]:
+                return FoundEvents(called, failed)
+        return FoundEvents((), failed)
 
     def names(self, ids: Iterable[str]) -> str:
         """Return the names of calendars."""
@@ -205,7 +204,6 @@ async def _async_read(
         async with asyncio.timeout(_LIMIT):
             return await entity.async_get_events(hass, time.begin, time.end)
     except Exception as error:  # noqa: BLE001 a calendar may be anybody's code, and the others are still good
-        LOGGER.warning(
-            "%s could not be read: %s", entity_id, str(error) or type(error).__name__
-        )
+        # Its text may hold an address with a password, or what an event says.
+        LOGGER.warning("%s could not be read: %s", entity_id, type(error).__name__)
         return None

@@ -525,7 +525,8 @@ class _Change:
         except TimeoutError:
             return _refused(request.fail("late", calendar=calendar))
         except (HomeAssistantError, Invalid, ValueError, NotImplementedError) as error:
-            LOGGER.warning("%s could not be changed: %s", request.ids(), error)
+            # Its text may hold what an event says.
+            LOGGER.warning("%s failed: %s", self.action, type(error).__name__)
             return _refused(request.fail("not_changed", calendar=calendar))
         summary = f"{request.given(_TEXT)}, {request.given(_SUMMARY)}"
         speech = request.text.say(self.done, event=summary, calendar=calendar)

@@ -488,7 +488,7 @@ async def async_told_values(
             case "target_temp_low":
                 words_of_values.append(
                     f"{low:g}\N{EN DASH}{high:g} {unit}"
-                    if high
+                    if high is not None
                     else f"≥ {low:g} {unit}"
                 )
             case "target_temp_high" if low is not None:

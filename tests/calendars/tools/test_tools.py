@@ -10,7 +10,6 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import HomeAssistant
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.calendars import events as calendar_events
 from custom_components.chatterbox.calendars.tools import (
     ADD_EVENT,
     DELETE_EVENT,
@@ -29,6 +28,7 @@ from custom_components.chatterbox.tools.own.own_tool import (
 )
 from tests.support.calendars import READ_ONLY, BookedCalendar, add_calendars, event
 from tests.support.config_entries import prepare
+from tests.support.loop_clock import LoopClock
 from tests.support.one_home import in_one_home
 from tests.support.own_tools import own_call
 
@@ -244,18 +244,39 @@ async def test_one_event_of_two_calendars_is_told_once(
 
 @pytest.mark.usefixtures("family")
 async def test_a_late_calendar_keeps_nobody_from_the_others(
-    hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch
+    hass: HomeAssistant,
 ) -> None:
-    monkeypatch.setattr(calendar_events, "_LIMIT", 0.05)
     late = BookedCalendar("Work")
     late.released = asyncio.Event()
     await add_calendars(hass, late)
 
-    spoken = await spoken_answer(hass, GET_EVENTS, when="on Tuesday")
+    with LoopClock().running():
+        spoken = await spoken_answer(hass, GET_EVENTS, when="on Tuesday")
+        await spoken_answer(hass, GET_EVENTS, text="Zoo")
 
     assert spoken == (
         "Tuesday, December 1: Gym, 18:00 to 19:00 (Family). I couldn't read Work."
     )
+    assert late.requests == 2, "not again for the months that follow"
+
+
+@pytest.mark.usefixtures("family")
+async def test_what_a_calendar_says_of_its_failure_is_in_no_log(
+    hass: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken = BookedCalendar("School")
+    await add_calendars(hass, broken)
+    added = await prepared(
+        hass, ADD_EVENT, text="Play", when="on Friday at 3 pm", calendar="School"
+    )
+    broken.fails = True
+
+    listed = await answer(hass, GET_EVENTS, when="on Friday", calendar="School")
+    refused = await ADD_EVENT.run(own_call(hass, {**added}))
+
+    assert listed.is_error
+    assert refused.is_error
+    assert "The calendar is away" not in caplog.text
 
 
 async def test_what_is_told_is_outside_content(

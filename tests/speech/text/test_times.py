@@ -16,6 +16,7 @@ from custom_components.chatterbox.speech.text.times import (
     exact_words,
     prepare,
     recurs_on,
+    resolve_range,
     resolve_time,
     spoken_time,
     times_in,
@@ -482,3 +483,41 @@ def test_words_are_prepared_ahead() -> None:
 
 def test_no_time_is_found_in_a_language_without_words_for_it() -> None:
     assert not times_in("Saat sekizde ne var?", "tr", joined=True, has_days=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "language", "expected"),
+    [
+        ("today", "en", "11-27 00:00 to 11-28 00:00"),
+        ("this weekend", "en", "11-28 00:00 to 11-30 00:00"),
+        ("nächste Woche", "de", "11-30 00:00 to 12-07 00:00"),
+        ("next month", "en", "12-01 00:00 to 01-01 00:00"),
+        ("on the 5th", "en", "12-05 00:00 to 12-06 00:00"),
+        ("on Friday evening", "en", "11-27 17:00 to 11-28 00:00"),
+        ("this morning", "en", "11-27 05:00 to 11-27 12:00"),
+        ("in the morning", "en", "11-28 05:00 to 11-28 12:00"),
+        ("at three", "en", "11-28 15:00 to 11-28 16:00"),
+        ("at 6 pm", "en", "11-27 18:00 to 11-27 19:00"),
+        ("in two hours", "en", "11-27 19:00 to 11-27 20:00"),
+        ("in den nächsten drei Tagen", "de", "11-27 17:00 to 12-01 00:00"),
+        ("in 5000000 days", "en", "none"),
+        ("every Monday", "en", "none"),
+        ("at sunset", "en", "none"),
+        ("yesterday", "en", "none"),
+        ("banana", "en", "none"),
+    ],
+)
+def test_words_mean_a_range_of_time(words: str, language: str, expected: str) -> None:
+    found = resolve_range(words, now=NOW, language=language)
+
+    edges = (f"{edge:%m-%d %H:%M}" for edge in found or ())
+    assert (" to ".join(edges) or "none") == expected
+
+
+def test_a_day_on_which_clocks_go_back_is_an_hour_longer() -> None:
+    clocks_go_back = resolve_range(
+        "tomorrow", now=datetime(2026, 10, 24, 17, tzinfo=BERLIN), language="en"
+    )
+    assert clocks_go_back
+    begin, end = (edge.astimezone(UTC) for edge in clocks_go_back)
+    assert end - begin == timedelta(hours=25)
