@@ -9,6 +9,7 @@ from calendar import monthrange
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from itertools import dropwhile, pairwise
 from math import inf
 from typing import Annotated, Final
@@ -448,6 +449,7 @@ def times_in(
     return times
 
 
+@lru_cache(maxsize=8)  # several ask about the sentence of one turn
 def _spans(sentence: str, tag: str, *, has_days: bool) -> Sequence[_Span]:
     """Return the times in a sentence, and bare days beside them, but for topics after another time."""
     tokens, ways = _divided(sentence, tag, is_whole=False)
