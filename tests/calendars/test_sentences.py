@@ -13,6 +13,7 @@ from custom_components.chatterbox.agent.text import read_data_file
 from custom_components.chatterbox.calendars.sentences import async_recognize_calendar
 from custom_components.chatterbox.calendars.tools import ACTIONS
 from custom_components.chatterbox.offline.local_commands import Talk
+from tests.demo_house.move_in import move_in
 from tests.support.calendars import BookedCalendar, add_calendars, event
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.one_home import in_one_home
@@ -182,3 +183,28 @@ async def test_a_model_makes_more_of_what_changes_a_calendar(
     assert (len(server.requests), "Friday" in spoken) == (0, True)
     await say(hass, "add tea to my calendar tomorrow at 5 pm")
     assert len(server.requests) == 1
+
+
+_TRAP = "Tea ![x](https://example.com/x.png)"
+_LOCK = """
+entities:
+  - { name: Front Door, id: lock.front_door, state: locked }
+"""
+
+
+async def test_an_entry_steers_nothing_without_a_model(
+    hass: HomeAssistant, calendar: BookedCalendar
+) -> None:
+    """Words of a person are done as they were said; those of an entry reach the screen alone."""
+    await move_in(hass, _LOCK)
+    calendar.events = [event(_TRAP, "2026-12-04 15:00", "2026-12-04 16:00")]
+
+    answer_text = await say(hass, "what's on on Friday?")
+    unlocked = await say(hass, "unlock the front door")
+    await say(hass, "no")
+    planned = await say(hass, "lock the front door at nine in the evening")
+
+    assert "![" not in answer_text
+    assert "Tea" in answer_text
+    assert unlocked == "Unlock the Front Door?"
+    assert planned == "At nine this evening, in 11 hours: lock the Front Door."

@@ -151,6 +151,8 @@ class CallGuard(Hooks):
     """The calls that are judged in place of those that lead to them."""
     is_due: bool = False
     """Whether its calls were judged when they were planned, those of guests by their rules."""
+    has_model: bool = True
+    """Whether a model writes the calls. Without one, content from outside steers none."""
     _reviews: dict[tuple[str, str], CallReview] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -167,6 +169,11 @@ class CallGuard(Hooks):
     @property
     def _rules(self) -> HomeRules:
         return self.given_rules or async_get_home_rules(self.hass).current
+
+    @property
+    def may_be_steered(self) -> bool:
+        """Whether content from outside may have led to a call."""
+        return self.has_outside_content and self.has_model
 
     @property
     def _guest_rules(self) -> Sequence[Rule]:
@@ -338,17 +345,13 @@ class CallGuard(Hooks):
             for review in agreed
             if _beside_targets(review.call) == _beside_targets(call)
         ]
-        if (
-            seen.is_asked
-            and not self.has_outside_content
-            and self._repeats(seen, alike)
-        ):
+        if seen.is_asked and not self.may_be_steered and self._repeats(seen, alike):
             seen = replace(seen, is_asked=False, is_repeated=True)
         self._note(seen)
         is_sentence = timed.tool.name == SENTENCE_TOOL
         if timed.when and is_sentence and seen.effects == NOTHING:
             return Deny(_NO_COMMAND, is_final=False)
-        if self.has_outside_content and not seen.is_asked and not seen.refusal:
+        if self.may_be_steered and not seen.is_asked and not seen.refusal:
             self.temperatures.update(self._moved(seen.effects) | self.temperatures)
         if seen.refusal:
             names = ", ".join(self._names_of(seen)) or "it"
@@ -357,7 +360,7 @@ class CallGuard(Hooks):
 
     @override
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:
-        if not (result.synthetic or result.is_error or self.has_outside_content):
+        if not (result.synthetic or result.is_error or self.may_be_steered):
             self._remember(call)
         if result.open_world:
             self.has_outside_content, self.outside_tool = True, call.name
@@ -429,7 +432,7 @@ class CallGuard(Hooks):
             and self.speaker.asking is not Asking.TRUSTED
         )
         review = replace(review, refusal=refusal, is_asked=is_asked)
-        return self._as_wished(review) if self.has_outside_content else review
+        return self._as_wished(review) if self.may_be_steered else review
 
     def _beside_rules(
         self, review: CallReview, judged: CallEffects, *, does_change: bool
@@ -439,7 +442,7 @@ class CallGuard(Hooks):
         # What is read back anyway is not asked about because of outside content.
         needs_yes = isinstance(effects, Touches) and effects.needs_yes
         for_outside = (
-            self.has_outside_content
+            self.may_be_steered
             and not needs_yes
             and (when is not None or (does_change and self._takes_care(judged)))
         )
@@ -458,7 +461,7 @@ class CallGuard(Hooks):
         """Return why a call that needs a verdict is refused; None if it may run or be asked about."""
         effects = review.effects
         if (
-            self.has_outside_content
+            self.may_be_steered
             and isinstance(effects, Touches)
             and effects.changes_memory
         ):

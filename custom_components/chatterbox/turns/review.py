@@ -333,6 +333,7 @@ class AgentReviews:
             check=check,
             timed=tools.own.timed,
             is_due=turn_input.source.is_due,
+            has_model=bool(self.agent.settings.model),
         )
 
     def _check(
