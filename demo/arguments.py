@@ -5,7 +5,7 @@ Knows the options; must not know how any of them is done.
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,7 +20,8 @@ API_KEY_VARIABLE = "CHATTERBOX_API_KEY"
 _DESCRIPTION = """\
 Starts a real Home Assistant with a demo house whose voice assistant is Chatterbox, and prints the address of its page:
 open it and talk to a model whose answers are written beforehand, or to Home Assistant's own understanding. --show plays
-what is special without a browser; --say runs sentences of yours, without a model unless --base-url names one.
+what is special without a browser; --say runs sentences of yours, without a model unless --base-url names one or
+--scripted asks for the written answers. The scripted model has a camera to look through and a web to search.
 
 Every run starts the same house afresh; whatever you change in it is gone with Ctrl-C. The page and the house can be
 reached from this machine only, and whoever uses this machine is signed in as the owner. Without --base-url nothing
@@ -33,6 +34,7 @@ examples:
   script/demo --say "turn on the kitchen lights" --say "turn them off again" --state light.kitchen_ceiling
   script/demo --language de --say "mach das Licht in der Küche an"
   script/demo --say "unlock the front door" --say "yes" --state lock.front_door
+  script/demo --scripted --say "is anyone in the garden?"
   script/demo --base-url http://127.0.0.1:8080/v1 --model my-model --say "is anything still on upstairs?"
 
 exit codes: 0 done, 1 it could not be done (the reason is printed), 2 the command line is wrong, 130 stopped by Ctrl-C
@@ -51,6 +53,8 @@ class DemoOptions:
     """Number of requests with which the model is tried; 0 for none."""
     as_json: bool
     server: ChatCompletionsServer | None
+    scripted: bool
+    """Whether sentences are said to the scripted model."""
     language: str
     """The language of the home and its assistant."""
     port: int | None
@@ -59,9 +63,10 @@ class DemoOptions:
 
     @property
     def has_scripted_model(self) -> bool:
-        """Whether the scripted model answers: where neither another one nor a sentence is given."""
-        return self.server is None and (
-            self.shows or self.evaluates > 0 or not self.sentences
+        """Whether the scripted model answers: where asked for, or where neither another one nor a sentence is given."""
+        return self.scripted or (
+            self.server is None
+            and (self.shows or self.evaluates > 0 or not self.sentences)
         )
 
 
@@ -88,6 +93,7 @@ def read_arguments(arguments: Sequence[str]) -> DemoOptions:
         evaluates=parsed.evaluate,
         as_json=parsed.json,
         server=server,
+        scripted=parsed.scripted,
         language=parsed.language,
         port=parsed.port,
         log=None if parsed.log is None else parsed.log.absolute(),
@@ -100,6 +106,7 @@ class _Arguments(argparse.Namespace):
     show: bool
     evaluate: int
     json: bool
+    scripted: bool
     base_url: str | None
     model: str | None
     api_key: str | None
@@ -119,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     talk.add_argument(
         "--show",
         action="store_true",
-        help="seven scenes with a scripted model, and what each would cost",
+        help="eight scenes with a scripted model, and what each would cost",
     )
     talk.add_argument(
         "--say",
@@ -151,6 +158,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     model = parser.add_argument_group(
         "with a model, instead of Home Assistant's own offline understanding"
+    )
+    model.add_argument(
+        "--scripted",
+        action="store_true",
+        help="the scripted model, which knows the sentences that script/demo prints",
     )
     model.add_argument(
         "--base-url",
@@ -188,26 +200,47 @@ def _parser() -> argparse.ArgumentParser:
 
 def _problem(parsed: _Arguments) -> str | None:
     """Return what does not go together, in words."""
-    if parsed.show and (parsed.say or parsed.state or parsed.base_url is not None):
-        return "--show has its own sentences and model: leave out --say, --state and --base-url"
-    if parsed.evaluate and (parsed.say or parsed.state or parsed.show):
-        return "--evaluate has its own sentences: leave out --say, --state and --show"
-    if not (parsed.say or parsed.show or parsed.evaluate) and (
-        parsed.json or parsed.state
-    ):
-        return "--json and --state tell about sentences: add --say TEXT"
-    if any(not sentence.strip() for sentence in parsed.say):
-        return "--say needs a sentence, not an empty text"
-    if parsed.base_url is None and (
-        parsed.model is not None or parsed.api_key is not None
-    ):
-        return "--model and --api-key need a server: add --base-url URL"
-    if parsed.base_url is not None and not _is_web_address(parsed.base_url):
-        # What was given is not repeated: it may hold a password.
-        return "what --base-url names is not a web address; it looks like http://127.0.0.1:8080/v1"
-    if parsed.port is not None and not 1 <= parsed.port <= 65535:  # noqa: PLR2004 - the range of TCP ports
-        return "--port must be between 1 and 65535"
-    return None
+    return next((words for is_so, words in _problems(parsed) if is_so), None)
+
+
+def _problems(parsed: _Arguments) -> Iterator[tuple[bool, str]]:
+    """Yield what may not go together, and whether it is so."""
+    says = bool(parsed.say or parsed.state)
+    has_server = parsed.base_url is not None
+    yield (
+        parsed.show and (says or has_server),
+        "--show has its own sentences and model: leave out --say, --state and --base-url",
+    )
+    yield (
+        bool(parsed.evaluate) and (says or parsed.show),
+        "--evaluate has its own sentences: leave out --say, --state and --show",
+    )
+    yield (
+        not (parsed.say or parsed.show or parsed.evaluate)
+        and bool(parsed.json or parsed.state),
+        "--json and --state tell about sentences: add --say TEXT",
+    )
+    yield (
+        any(not sentence.strip() for sentence in parsed.say),
+        "--say needs a sentence, not an empty text",
+    )
+    yield (
+        parsed.scripted and has_server,
+        "--scripted and --base-url each name a model: leave one out",
+    )
+    yield (
+        not has_server and (parsed.model is not None or parsed.api_key is not None),
+        "--model and --api-key need a server: add --base-url URL",
+    )
+    yield (
+        # It is not repeated: it may hold a password.
+        parsed.base_url is not None and not _is_web_address(parsed.base_url),
+        "what --base-url names is not a web address; it looks like http://127.0.0.1:8080/v1",
+    )
+    yield (
+        parsed.port is not None and not 1 <= parsed.port <= 65535,  # noqa: PLR2004 - the range of TCP ports
+        "--port must be between 1 and 65535",
+    )
 
 
 def _is_web_address(url: str) -> bool:

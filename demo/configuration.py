@@ -21,7 +21,6 @@ from pydantic import JsonValue
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LOOPBACK = "127.0.0.1"
-WEB_COMPONENT = REPOSITORY / "demo" / "config" / "custom_components" / "demo_web"
 _LOOPBACK_INTERFACES = {"lo", "lo0"}
 
 _CONFIGURATION = """\
@@ -49,14 +48,13 @@ sun:
 logger:
   default: warning
   logs:
-    # A demo plays no sound and has no camera; that it lacks the libraries for them is no news.
+    # A demo plays no sound and turns no picture; that it lacks the libraries for that is no news.
     haffmpeg: critical
     homeassistant.components.camera.img_util: critical
 
 recorder:
   commit_interval: 1
 """
-_WEB = "demo_web:\n"
 
 _SIGNED_IN_ON_LOOPBACK = f"""\
     - type: trusted_networks
@@ -105,10 +103,7 @@ def write_configuration(folder: Path, configuration: Configuration) -> None:
         language=configuration.language,
         auth_providers=providers.rstrip(),
     )
-    components = [*configuration.custom_components]
     if configuration.entries:
-        text += _WEB
-        components.append(WEB_COMPONENT)
         _write_storage(
             folder,
             "core.config_entries",
@@ -151,7 +146,7 @@ def write_configuration(folder: Path, configuration: Configuration) -> None:
         )
     linked = folder / "custom_components"
     linked.mkdir()
-    for component in components:
+    for component in configuration.custom_components:
         (linked / component.name).symlink_to(component, target_is_directory=True)
 
 

@@ -2,7 +2,7 @@
 
 It behaves like a good model, but for the scenes in which it dies, is down or believes a
 web page. What happens then is decided by the agent, as with any model. A second address
-stands for another service, which is never down.
+stands for another service, which is never down. The same server searches the web.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from aiohttp import web
 from pydantic import BaseModel, JsonValue
 
 from demo.configuration import LOOPBACK
+from demo.search_engine import search
 
 MODEL = "demo-model"
 PRICES = {"price_input": 0.25, "price_cached": 0.025, "price_output": 2.0}
@@ -65,6 +66,8 @@ _AGAIN = "Turn them off again"
 _KITCHEN = "Turn on the kitchen lights"
 _HEATER = "Turn off the heater in twenty minutes"
 _OPENED = "When was the front door last opened?"
+_GARDEN = "Is anyone in the garden?"
+_BAKERY = "When does the bakery open on Sunday?"
 
 _LAMP = "Floor Lamp"
 
@@ -139,7 +142,7 @@ SCENES: Mapping[str, tuple[Step, ...]] = {
         Step("The bedside lamp glows at 30 percent.", is_down=True),
     ),
     _PANCAKES: (
-        Step(calls=(_call("search_web", query="pancakes"),)),
+        Step(calls=(_call("web_search", query="recipe for pancakes"),)),
         Step(calls=(_call("HassTurnOn", name="Garage Door", domain=["cover"]),)),
         Step(
             "Whisk 250 g of flour, 3 eggs and half a litre of milk, let it rest, and fry thin layers in butter."
@@ -193,6 +196,14 @@ SCENES: Mapping[str, tuple[Step, ...]] = {
         Step(calls=(_call("get_past", name="Front Door", state="open"),)),
         Step(repeats=True),
     ),
+    _GARDEN: (
+        Step(calls=(_call("look", question="Is anyone there?", name="Garden Camera"),)),
+        Step("Nobody is in the garden. A ginger cat sits on the bench."),
+    ),
+    _BAKERY: (
+        Step(calls=(_call("web_search", query="bakery opening hours Sunday"),)),
+        Step("The bakery opens at eight on Sunday."),
+    ),
     _AGAIN: (
         Step(calls=(_call("HassTurnOff", area="Kitchen", domain=["light"]),)),
         Step("The kitchen lights are off again."),
@@ -217,6 +228,8 @@ SENTENCES = (
     _AGAIN,
     _HEATER,
     _OPENED,
+    _GARDEN,
+    _BAKERY,
 )
 NEEDS: Mapping[str, str] = {
     _BRIGHTER: f'after "{_COSY}"',
@@ -228,6 +241,8 @@ NEEDS: Mapping[str, str] = {
 """Needs of some of the sentences: an earlier one, or the PIN."""
 UNKNOWN = "I can't do that with the scripted model of this demo that only knows the sentences printed at its start."
 """The answer to everything else."""
+_SEEN = Step("Nobody is there. A ginger cat sits on the bench.")
+"""The answer on the picture of the garden."""
 
 
 class _Message(BaseModel):
@@ -243,6 +258,12 @@ class _Message(BaseModel):
             else [{"text": self.content or ""}]
         )
         return " ".join(str(part.get("text", "")) for part in parts)
+
+    @property
+    def has_picture(self) -> bool:
+        return isinstance(self.content, list) and any(
+            part.get("type") == "image_url" for part in self.content
+        )
 
 
 class _Function(BaseModel):
@@ -268,6 +289,8 @@ class ScriptedModel:
     def answer(self, request: _Request) -> Step:
         """Return what the model does next."""
         messages = request.messages
+        if messages[-1].has_picture:
+            return _SEEN
         requested = [
             place for place, message in enumerate(messages) if message.role == "user"
         ]
@@ -370,7 +393,7 @@ def _named(call: JsonValue) -> JsonValue:
 
 @contextlib.asynccontextmanager
 async def running_scripted_model() -> AsyncIterator[str]:
-    """Run the server until the block is left; yield its address, without the path of a service."""
+    """Run the server until the block is left; yield its address, without the path of a service. `/search` searches."""
     model = ScriptedModel()
 
     async def complete(request: web.Request) -> web.StreamResponse:
@@ -408,6 +431,7 @@ async def running_scripted_model() -> AsyncIterator[str]:
         )
 
     application = web.Application(client_max_size=16 * 1024**2)
+    application.router.add_get("/search", search)
     for service in (FIRST_SERVICE, SECOND_SERVICE):
         application.add_routes(
             [

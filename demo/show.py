@@ -1,5 +1,6 @@
 """The show of the demo: an agent with a scripted model, a PIN for the front door and prices, and scenes to watch."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -11,6 +12,7 @@ PIN = "2580"
 ENTRY_ID = "01K0DEMO0SHOW0CHATTERBOX00"
 _SECOND_ID = "01K0DEMO0SHOW0SECOND000000"
 _BUTLER_ID = "01K0DEMO0SHOW0BUTLER000000"
+_READER_ID = "01K0DEMO0SHOW0READER000000"
 _SPARE_ID = "01K0DEMO0SHOW0SPARE0000000"
 _SINCE = "2026-01-01T00:00:00+00:00"
 
@@ -35,12 +37,18 @@ class Scene:
     _BEDROOM,
     _PANCAKES,
     *_,
+    _GARDEN,
+    _BAKERY,
 ) = SENTENCES
 
 SCENES = (
     Scene("Several things in one sentence, done at the same time", (_MOVIE,)),
     Scene("What was said before counts", (_COSY, _BRIGHTER)),
     Scene("The agent looks before it answers", (_OPEN, _RAIN)),
+    Scene(
+        "It looks through the camera in the garden, and searches the web",
+        (_GARDEN, _BAKERY),
+    ),
     Scene(
         "A door is unlocked after a question, and only with the PIN",
         (_UNLOCK, "yes", "2 5 8 0"),
@@ -69,7 +77,6 @@ def show_rules() -> dict[str, JsonValue]:
                 "actions": ["lock.unlock", "lock.open"],
             }
         ],
-        "tool_sources": {"demo_web": {"level": "free"}},
         "pin": PinHash.of(PIN).as_json(),
     }
 
@@ -77,32 +84,44 @@ def show_rules() -> dict[str, JsonValue]:
 def show_entries(address: str) -> tuple[dict[str, JsonValue], ...]:
     """Return an entry with the agent of the show and one with the agent that takes over; `address` has both servers."""
     butler: dict[str, JsonValue] = {
-        "llm_hass_api": ["assist", "demo_web"],
+        "llm_hass_api": ["assist"],
         "fallbacks": [_SPARE_ID],
+        "look_task": "ai_task.picture_reader",
+        "web_search": "searxng",
+        "web_search_address": address,
     }
     return (
         _entry(
             ENTRY_ID,
             "Scripted model",
             f"{address}{FIRST_SERVICE}/v1",
-            ("01K0DEMO0SHOW0BUTLER000000", "Butler", butler),
+            _subentry(_BUTLER_ID, "conversation", "Butler", butler),
+            _subentry(_READER_ID, "ai_task_data", "Picture reader", {}),
         ),
         _entry(
-            "01K0DEMO0SHOW0SECOND000000",
+            _SECOND_ID,
             "Another model",
             f"{address}{SECOND_SERVICE}/v1",
-            (_SPARE_ID, "Spare", {}),
+            _subentry(_SPARE_ID, "conversation", "Spare", {}),
         ),
     )
 
 
-def _entry(
-    entry_id: str,
-    title: str,
-    base_url: str,
-    agent: tuple[str, str, dict[str, JsonValue]],
+def _subentry(
+    subentry_id: str, kind: str, title: str, options: Mapping[str, JsonValue]
 ) -> dict[str, JsonValue]:
-    subentry_id, name, options = agent
+    return {
+        "data": {"model": MODEL, **PRICES, **options},
+        "subentry_id": subentry_id,
+        "subentry_type": kind,
+        "title": title,
+        "unique_id": None,
+    }
+
+
+def _entry(
+    entry_id: str, title: str, base_url: str, *subentries: JsonValue
+) -> dict[str, JsonValue]:
     return {
         "created_at": _SINCE,
         "data": {"kind": "openai_chat", "server": "other", "base_url": base_url},
@@ -116,15 +135,7 @@ def _entry(
         "pref_disable_new_entities": False,
         "pref_disable_polling": False,
         "source": "user",
-        "subentries": [
-            {
-                "data": {"model": MODEL, **PRICES, **options},
-                "subentry_id": subentry_id,
-                "subentry_type": "conversation",
-                "title": name,
-                "unique_id": None,
-            }
-        ],
+        "subentries": [*subentries],
         "title": title,
         "unique_id": None,
         "version": 1,

@@ -15,6 +15,13 @@ from demo.configuration import REPOSITORY
 HOME_FILE = REPOSITORY / "demo" / "home.yaml"
 NAMES = REPOSITORY / "demo" / "names"
 ENGLISH = "en"
+CAMERA: dict[str, JsonValue] = {
+    "name": "Garden Camera",
+    "id": "camera.garden",
+    "area": "garden",
+    "attributes": {"picture": "garden.jpg"},
+}
+"""Beside the home file, since a home in which nothing is looked at needs none of Home Assistant's camera servers."""
 _HOME = TypeAdapter(dict[str, list[dict[str, JsonValue]]])
 
 
@@ -24,12 +31,17 @@ def languages() -> list[str]:
 
 
 def translated_home(language: str) -> str:
-    """Return the home file with the names of a language."""
-    text = HOME_FILE.read_text("utf-8")
-    if language == ENGLISH:
-        return text
-    names = dict(_names(NAMES / f"{language}.toml"))
-    home = _HOME.validate_python(yaml.safe_load(text))
+    """Return the home file and its camera, with the names of a language."""
+    home = _HOME.validate_python(yaml.safe_load(HOME_FILE.read_text("utf-8")))
+    home["entities"].append({**CAMERA})
+    if language != ENGLISH:
+        _translate(home, dict(_names(NAMES / f"{language}.toml")))
+    return yaml.safe_dump({**home}, allow_unicode=True, sort_keys=False)
+
+
+def _translate(
+    home: dict[str, list[dict[str, JsonValue]]], names: dict[str, list[str]]
+) -> None:
     for part in (one for parts in home.values() for one in parts):
         part["name"], *aliases = names[str(part["name"])]
         if "info" not in part:  # a device has no aliases
@@ -53,7 +65,6 @@ def translated_home(language: str) -> str:
             events := attributes.get("events"), list
         ):
             attributes["events"] = [_item(event, names) for event in events]
-    return yaml.safe_dump({**home}, allow_unicode=True, sort_keys=False)
 
 
 def _names(file: Path) -> Iterator[tuple[str, list[str]]]:

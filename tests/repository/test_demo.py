@@ -174,6 +174,8 @@ async def test_the_show_plays_its_scenes_with_the_price_of_each_turn(
         brighter,
         _,
         rain,
+        garden,
+        bakery,
         question,
         not_enough,
         unlocked,
@@ -187,6 +189,8 @@ async def test_the_show_plays_its_scenes_with_the_price_of_each_turn(
     )
     assert brighter == "The floor lamp is at full brightness."
     assert rain.startswith("Yes, rain")
+    assert garden == "Nobody is in the garden. A ginger cat sits on the bench."
+    assert bakery == "The bakery opens at eight on Sunday."
     assert question == "Unlock the Front Door in the Hallway? Please say the PIN."
     assert not_enough == sentence("common.spoken_pin_missing")
     assert "nlock" in unlocked
@@ -443,6 +447,7 @@ async def test_a_port_in_use_is_named(tmp_path: Path) -> None:
         (["--json"], "add --say"),
         (["--show", "--say", "hello"], "leave out --say"),
         (["--show", "--base-url", "http://127.0.0.1:8080/v1"], "leave out --say"),
+        (["--scripted", "--base-url", "http://127.0.0.1:8080/v1"], "leave one out"),
         (["--state", "light.hallway"], "add --say"),
         (["--say", "  "], "not an empty text"),
         (["--model", "small"], "add --base-url"),

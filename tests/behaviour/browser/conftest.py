@@ -17,7 +17,7 @@ import pytest_asyncio
 import pytest_socket
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from demo.configuration import WEB_COMPONENT, Configuration, SignIn, write_configuration
+from demo.configuration import Configuration, SignIn, write_configuration
 from demo.home import set_up_home
 from demo.home_assistant import free_port, running_home_assistant
 from demo.owner import Owner, create_owner
@@ -102,10 +102,8 @@ async def shared_home(
     configuration, log = folder / "configuration", folder / "home-assistant.log"
     configuration.mkdir()
     usual = Configuration(port=port, sign_in=SignIn.PASSWORD)
-    own = [
-        *(_HERE / "components" / name for name in ("servers_nearby", "llama_cpp")),
-        WEB_COMPONENT,
-    ]
+    names = ("servers_nearby", "llama_cpp", "demo_web")
+    own = [_HERE / "components" / name for name in names]
     await asyncio.to_thread(
         write_configuration,
         configuration,

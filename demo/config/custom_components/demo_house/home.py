@@ -37,6 +37,7 @@ from .home_information import (
     HomeBinarySensor,
     HomeButton,
     HomeCalendar,
+    HomeCamera,
     HomeNumber,
     HomeScene,
     HomeSelect,
@@ -55,6 +56,7 @@ type AnyHomeEntity = Annotated[
     Annotated[HomeBinarySensor, Tag("binary_sensor")]
     | Annotated[HomeButton, Tag("button")]
     | Annotated[HomeCalendar, Tag("calendar")]
+    | Annotated[HomeCamera, Tag("camera")]
     | Annotated[HomeClimate, Tag("climate")]
     | Annotated[HomeCover, Tag("cover")]
     | Annotated[HomeFan, Tag("fan")]

@@ -61,6 +61,12 @@ class HomeCalendar(HomeEntity):
     events: tuple[HomeEvent, ...] = ()
 
 
+class HomeCamera(HomeEntity):
+    """A camera; `picture` is a file in `pictures/`."""
+
+    picture: Annotated[str, Field(pattern=r"^[a-z_]+\.jpg$")]
+
+
 class HomeNumber(HomeEntity):
     """A number that can be set."""
 
