@@ -227,6 +227,8 @@ def _commands(
                 return _unknown(targets, reading)
             case Choice() as choice:
                 found.append(choice)
+            case ids if command.amount is not None and len(names.domains(ids)) > 1:
+                return None  # a number means something else for each
             case ids:
                 is_elliptic = not any(span.role in NAMING for span in group)
                 found.append(replace(command, ids=ids, is_elliptic=is_elliptic))

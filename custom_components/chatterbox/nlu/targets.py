@@ -212,11 +212,13 @@ class CommandTargets:
     def _named(self, able: AbstractSet[str]) -> frozenset[str] | Choice | None:
         """Return the entity that the names mean together.
 
-        A part of a name means none where another thing has it: "raise the desk" is not
-        about the desk lamp.
+        A part of a name means none where another thing of the kind has it: "raise the
+        desk" is not about the desk lamp.
         """
         named = self.parts.named
         meant = frozenset(self.names.by_id).intersection(*(one.ids for one in named))
+        for value in self.parts.values(Role.KIND):
+            meant = self._having([KINDS[value]], meant)
         others = self.names.domains(meant) - self.domains - PASSIVE
         if others and not any(one.is_whole for one in named):
             return None
