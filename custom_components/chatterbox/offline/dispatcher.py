@@ -28,7 +28,13 @@ from ..agent.text import MOST_UNDERSTOOD, compared
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects
 from ..effects.intents import delayed_command, handler_of
-from ..effects.reading import Answered, IntentCall, async_past_question, async_read
+from ..effects.reading import (
+    Answered,
+    IntentCall,
+    async_happenings,
+    async_past_question,
+    async_read,
+)
 from ..effects.recognition import async_is_request, readable_sentence
 from ..effects.reported import (
     Failures,
@@ -64,6 +70,7 @@ from ..speech.sentences import (
     confirmed_targets,
     in_sentences,
 )
+from ..speech.text.times import prepare, times_in
 from .answers import async_answer, async_state_answer
 from .context import (
     async_is_first_help,
@@ -95,6 +102,8 @@ _CONVERSATION_ID_PREFIX: Final = "chatterbox-offline-sentences"
 """Begins the ids of the built-in agent's conversations: longer than a ULID, which Home Assistant may replace."""
 _QUESTION_MARKS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 _ENGLISH: Final = "en"
+_MOST_TIMES: Final = 3
+"""Times in a sentence without which it is tried for names."""
 _FAILED: Final = (
     intent.IntentResponseErrorCode.FAILED_TO_HANDLE,
     intent.IntentResponseErrorCode.UNKNOWN,
@@ -498,10 +507,8 @@ class OfflineDispatcher:
         if (agent := built_in_agent(self.hass)) is None:
             text = await self._say("spoken_offline_is_off")
             return self._error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, text)
-        if unknown := (
-            await async_read_sentence(self.hass, query, self.conversation_id)
-        ).unknown:
-            return await self._unknown(unknown[0])
+        if unknown := await self._async_unknown(query):
+            return await self._unknown(unknown)
         texts = await async_texts(self.hass, self.language) or await async_texts(
             self.hass, _ENGLISH
         )
@@ -528,6 +535,24 @@ class OfflineDispatcher:
             values, parse_result=False
         )
         return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, str(text))
+
+    async def _async_unknown(
+        self, query: conversation.ConversationInput
+    ) -> UnknownName | None:
+        """Return a name that nothing at home has, of a command that may be for a time or for when something happens."""
+        text, language = query.text, self.language
+        await self.hass.async_add_executor_job(prepare, language)
+        times = times_in(text, language, joined=True)[:_MOST_TIMES]
+        occasions = await async_happenings(self.hass, text, language)
+        rests = (*(one.rest for one in times), *(one.command for one in occasions))
+        for heard in (text, *filter(None, rests)):
+            command = replace(query, text=heard)
+            reading = await async_read_sentence(
+                self.hass, command, self.conversation_id
+            )
+            if reading.unknown:
+                return reading.unknown[0]
+        return None
 
     async def _unknown(self, unknown: UnknownName) -> intent.IntentResponse:
         """Return the answer to a command for what is not at home, with things of its kind."""

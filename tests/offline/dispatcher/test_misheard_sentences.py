@@ -112,6 +112,18 @@ async def test_a_yes_does_what_was_asked(hass: HomeAssistant, offline: str) -> N
             "turn on the guest lamp in five minutes",
             "I don't know anything called guest lamp. There is: Bedside Lamp, Desk Lamp, Floor Lamp.",
         ),
+        (
+            "turn on the guest lamp at nine in the evening",
+            "I don't know anything called guest lamp. There is: Bedside Lamp, Desk Lamp, Floor Lamp.",
+        ),
+        (
+            "every day at sunset turn on the guest lamp",
+            "I don't know anything called guest lamp. There is: Bedside Lamp, Desk Lamp, Floor Lamp.",
+        ),
+        (
+            "when the front door opens turn on the guest lamp",
+            "I don't know anything called guest lamp. There is: Bedside Lamp, Desk Lamp, Floor Lamp.",
+        ),
         ("make the eye tight blue", "I don't know anything called eye tight."),
     ],
 )
