@@ -37,6 +37,10 @@ _ALONE: Final = frozenset(
     {"warmer", "cooler", "more", "less", "set", "dock", "clean", MODE}
 )
 """Acts that tell by themselves for what they are, as far as there is only one in the room, or at home."""
+_IMPERSONAL: Final = frozenset(
+    {"warmer", "cooler", "brighter", "darker", "louder", "quieter"}
+)
+"""Acts on a room rather than a thing: "make it darker here"."""
 _VAGUE: Final = frozenset({"more", "less"})
 """Acts for several kinds of entities, which they do not tell."""
 _OPENED: Final = frozenset({"cover", "valve"})
@@ -121,13 +125,18 @@ class CommandTargets:
 
     @property
     def _is_idle_pronoun(self) -> bool:
-        """Whether a pronoun stands for no entity: "make it warmer", where none was spoken of."""
-        is_of_climate = self.domains == CLIMATE and self.act in {
-            "warmer",
-            "cooler",
-            MODE,
-        }
-        return is_of_climate and self._names_nothing and not self.surroundings.last
+        """Whether a pronoun stands for no entity.
+
+        So in "make it warmer in the bathroom", and in "make it warmer" where none was
+        spoken of.
+        """
+        if self.parts.all(Role.ENTITY) or self.parts.all(Role.KIND):
+            return False
+        if self.parts.all(Role.PLACE):
+            return self.act in _IMPERSONAL
+        is_of_climate = self.domains == CLIMATE and self.act == MODE
+        is_impersonal = is_of_climate or self.act in _IMPERSONAL
+        return is_impersonal and not self.surroundings.last
 
     def _is_for_each_player(self, places: Sequence[frozenset[str | None]]) -> bool:
         """Return whether words mean the players of the home, or of several places, as far as an act is for them."""
