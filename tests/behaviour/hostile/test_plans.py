@@ -16,13 +16,19 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 from custom_components.chatterbox.agent.messages import canonical_json
 from custom_components.chatterbox.later.plans import async_get_plans
 from tests.behaviour.hostile.home import LIGHT_ON, AttackedHome, call, calls, says
-from tests.behaviour.hostile.test_api_clients import HOME, questions_in, send
+from tests.behaviour.hostile.test_api_clients import (
+    GOOD_EVENING,
+    HOME,
+    questions_in,
+    send,
+)
 from tests.support.api_clients import a_user, enable_api
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import ScriptedCall
 from tests.support.talk import DOOR, LIGHT, UNLOCK, locks_need
 
 WEB = ["assist", "web"]
+WINDOW = "binary_sensor.kitchen_window"
 
 
 def later(
@@ -267,6 +273,73 @@ async def test_a_plan_of_an_api_client_has_its_own_rights(
         "unlocked" if may else "locked",
     )
     assert len(async_get_plans(hass).stored.news) == (not may)
+
+
+def routine(planned: ScriptedCall) -> ScriptedCall:
+    """Return a call of the attacker's model that makes a routine of another."""
+    return call(
+        "chatterbox__later",
+        kind="act_always",
+        entity="Kitchen Window",
+        state="on",
+        tool=planned.name,
+        arguments=planned.arguments,
+    )
+
+
+async def open_window(hass: HomeAssistant) -> None:
+    """Close the kitchen window, and open it."""
+    for state in ("off", "on"):
+        hass.states.async_set(WINDOW, state, {"friendly_name": "Kitchen Window"})
+        await hass.async_block_till_done(wait_background_tasks=True)
+
+
+@pytest.mark.parametrize("may", [True, False])
+async def test_a_routine_of_an_api_client_is_asked_about_and_has_its_rights(
+    hass: HomeAssistant,
+    home: AttackedHome,
+    hass_client: ClientSessionGenerator,
+    freezer: FrozenDateTimeFactory,
+    *,
+    may: bool,
+) -> None:
+    await home.taken_over(calls(routine(LIGHT_ON)), says("Noted."))
+    await enable_api(hass)
+    anna = a_user(hass, "Anna")
+    token = await hass.auth.async_create_refresh_token(anna, "https://example.com/")
+    client = await hass_client(hass.auth.async_create_access_token(token))
+    tools = [HOME, {**HOME, "server_label": "chatterbox"}]
+    response = await send(client, GOOD_EVENING, wishes={"tools": tools})
+    (question,) = questions_in(response)
+    await open_window(hass)
+    assert (planned(hass), home.state(LIGHT)) == ([], "off")
+
+    yes = {
+        "type": "mcp_approval_response",
+        "approval_request_id": question,
+        "approve": True,
+    }
+    await send(
+        client, yes, wishes={"tools": tools, "previous_response_id": response["id"]}
+    )
+    (made,) = async_get_plans(hass).stored.plans
+    assert (made.asker.user_id, made.asker.is_api_client) == (anna.id, True)
+    anna.mock_policy({"entities": {"entity_ids": {LIGHT: may, WINDOW: True}}})
+    await open_window(hass)
+    await wait(hass, freezer)
+
+    assert home.state(LIGHT) == ("on" if may else "off")
+
+
+async def test_no_automation_makes_a_routine(
+    hass: HomeAssistant, home: AttackedHome
+) -> None:
+    await home.taken_over(calls(routine(LIGHT_ON)), says("Noted."))
+
+    await home.say("when the window opens, turn on the kitchen ceiling light", None)
+    await open_window(hass)
+
+    assert (planned(hass), home.state(LIGHT)) == ([], "off")
 
 
 async def test_a_yes_is_for_the_call_that_was_asked_about(
