@@ -458,8 +458,8 @@ async def everything_stored(hass: HomeAssistant) -> str:
 
 
 @pytest.mark.usefixtures("place")
-async def test_nothing_of_guests_is_stored_or_read(
-    hass: HomeAssistant, serve: Serve, owner: str
+async def test_nothing_of_guests_is_stored_logged_or_read(
+    hass: HomeAssistant, serve: Serve, owner: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     kitchen = tried("HassTurnOn", name="Kitchen Ceiling Light", domain="light")
     model = await serve(
@@ -476,18 +476,26 @@ async def test_nothing_of_guests_is_stored_or_read(
     await say(hass, "a word of the household")
     await switch(hass, "on")
     events = [async_capture_events(hass, name) for name in names]
+    caplog.clear()
 
-    await say(hass, "a secret of a guest: light!")
+    with caplog.at_level("DEBUG"):
+        await say(hass, "a secret of a guest: light!")
+        await hass.async_block_till_done(wait_background_tasks=True)
 
     sent = str(messages_of(model.requests[-1]))
     assert "a secret of a guest" in sent
     assert "household" not in sent
     stored = await everything_stored(hass)
     assert "word of the household" in stored
-    for text in (stored, *(str(one.data) for each in events for one in each)):
+    states = [one.as_dict() for one in hass.states.async_all()]
+    own = [one for one in caplog.records if "chatterbox" in one.name]
+    logged = [one.getMessage() for one in own if one.name != "homeassistant.core"]
+    fired = (str(one.data) for each in events for one in each)
+    for text in (stored, str(states), *logged, *fired):
         assert "secret" not in text
         assert "Kitchen Ceiling Light', 'domain" not in text
     assert all(events)
+    assert logged
     assert events[3][0].data["usage"]
 
     await say(hass, "I am the owner", owner)
