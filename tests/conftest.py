@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, override
 
+import freezegun
 import orjson
 import pytest
 from freezegun import freeze_time
@@ -72,6 +73,11 @@ def _shared_intents(sentences: dict[str, Any]) -> intents.Intents:
 
 
 intents.Intents.from_dict = staticmethod(_shared_intents)  # type: ignore[assignment,method-assign]
+# The clock is stopped in each loaded module that has it. What a module has is noticed by
+# a new name, as here, and by a hash of all names.
+vars(freezegun.api).update(
+    _get_module_attributes_hash=lambda module: f"{id(module)}-{len(vars(module))}"
+)
 # No verdict depends on the speed of the machine.
 settings.register_profile(
     "thorough",

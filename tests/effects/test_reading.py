@@ -15,6 +15,7 @@ from custom_components.chatterbox.const import (
     ServiceKind,
 )
 from custom_components.chatterbox.internals.todo import items_on_list
+from tests.support.one_home import in_one_home
 from tests.support.talk import add_agent, move_into_the_demo_home, say, speech
 
 LAMPS = ("light.kitchen_ceiling", "light.kitchen_counter", "light.kitchen_pendant")
@@ -33,7 +34,7 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "words",
     ["make the kitchen lights dimmer", "make the kitchen lights darker by 30 percent"],
 )
@@ -62,7 +63,7 @@ async def test_only_the_lights_that_are_on_become_dimmer(home: HomeAssistant) ->
     assert [brightness(home, one) for one in LAMPS] == [102, None, None]
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("words", "position", "moved_to"),
     [
         ("raise the bedroom curtains a little", 50, [70]),
@@ -231,7 +232,7 @@ async def test_words_add_to_the_request_before(
     assert (await actions_by_sentence(home, first, following))[1] == (action, ids)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("language", "first", "following"),
     [
         ("de", "mach das Licht in Bedroom an", "und in Bathroom"),
@@ -279,7 +280,7 @@ async def test_a_tv_that_is_turned_off_is_not_muted(home: HomeAssistant) -> None
     ]
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "words",
     [
         "turn on the floor lamp and dim it",
@@ -298,7 +299,7 @@ async def test_nothing_is_composed_from_states_that_the_sentence_changes(
     assert " is " not in answer
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("language", "words", "is_done"),
     [
         ("en", "add milk and don't add eggs to the shopping list", False),
@@ -346,8 +347,7 @@ async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -
     assert {call.data["service"] for call in calls} == {"turn_off"}
 
 
-@pytest.mark.each_row
-@pytest.mark.parametrize(
+@in_one_home(
     ("sentences", "answer"),
     [
         (["what's the weather today", "and tomorrow?"], "will be rainy"),
@@ -397,7 +397,7 @@ async def test_what_is_asked_is_told(
     assert answer in [speech(await say(home, words)) for words in sentences][-1]
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("now", "words", "speed"),
     [
         (50, "make the bedroom fan slower", 25),
@@ -436,7 +436,7 @@ async def test_an_item_of_a_list_may_be_for_today(home: HomeAssistant) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("language", "words", "answer"),
     [
         ("en", "did i close the blinds?", "are not closed"),
@@ -456,9 +456,7 @@ async def test_a_state_is_told_in_the_words_of_the_language(
     assert answer in speech(await say(home, words, language=language))
 
 
-@pytest.mark.parametrize(
-    "words", ["play some Satie now", "i want to hear Satie please"]
-)
+@in_one_home("words", ["play some Satie now", "i want to hear Satie please"])
 async def test_idle_words_are_no_part_of_a_title(
     home: HomeAssistant, words: str
 ) -> None:
@@ -468,7 +466,7 @@ async def test_idle_words_are_no_part_of_a_title(
     assert "play_media" in [call.data["service"] for call in calls]
 
 
-@pytest.mark.parametrize("words", ["movie night", "start the movie night scene"])
+@in_one_home("words", ["movie night", "start the movie night scene"])
 async def test_a_scene_is_named_without_a_verb(home: HomeAssistant, words: str) -> None:
     assert (
         speech(await say(home, words))
@@ -487,7 +485,7 @@ async def test_the_same_command_for_later_is_one(
     )
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("language", "timer", "words", "answer"),
     [
         (

@@ -7,6 +7,7 @@ What an entity may say beyond its name and its place depends on its kind:
 """
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Annotated, Self
 
 import yaml
@@ -169,7 +170,7 @@ def read_home(text: str, setup: Mapping[str, JsonValue] | None = None) -> Home:
     home.
     """
     try:
-        written = yaml.load(text, yaml.CSafeLoader)
+        written = _written(text)
     except yaml.YAMLError as error:
         raise HomeFileError(f"it is not YAML: {error}") from error
     if setup:
@@ -178,6 +179,13 @@ def read_home(text: str, setup: Mapping[str, JsonValue] | None = None) -> Home:
         return Home.model_validate(written)
     except ValidationError as error:
         raise HomeFileError("; ".join(_sentences(error))) from error
+
+
+@lru_cache(maxsize=8)
+def _written(text: str) -> object:
+    """Parse the text of a file. What is written is only read, so that homes of one text share it."""
+    written: object = yaml.load(text, yaml.CSafeLoader)
+    return written
 
 
 class _SetUpEntity(Written):
