@@ -201,7 +201,7 @@ def test_there_are_enough_sentences() -> None:
 
 
 @pytest.mark.usefixtures("offline", "freezer")
-@in_one_home(("language", "text"), SENTENCES)
+@in_one_home(("language", "text"), SENTENCES, share=7)
 async def test_a_trial_says_what_the_turn_says(
     hass: HomeAssistant, hass_admin_user: MockUser, language: str, text: str
 ) -> None:

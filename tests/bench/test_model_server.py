@@ -42,6 +42,7 @@ async def test_calls_come_first_and_words_once_their_results_are_there() -> None
         assert answered.received <= answered.first_word <= answered.ended
 
 
+@pytest.mark.thorough
 async def test_who_asks_for_no_stream_gets_the_same_words_at_once() -> None:
     async with model_server() as server:
         await server.plan(Plan(fragments=3, characters=5, keeps_bodies=True))
@@ -54,6 +55,7 @@ async def test_who_asks_for_no_stream_gets_the_same_words_at_once() -> None:
         assert requested.size == len(requested.body)
 
 
+@pytest.mark.thorough
 async def test_the_bare_client_reads_a_stream_to_its_end() -> None:
     async with model_server() as server:
         body: JsonValue = {"messages": [SAID], "stream": True}

@@ -116,7 +116,7 @@ async def _results(
     ]
 
 
-@in_one_home("sentence", [*documented_sentences()])
+@in_one_home("sentence", [*documented_sentences()], share=3)
 async def test_a_sentence_is_understood_unless_its_row_says_that_it_needs_a_model(
     offline_home: HomeAssistant, sentence: DocumentedSentence
 ) -> None:

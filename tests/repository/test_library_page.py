@@ -211,6 +211,7 @@ def calls(name: str, **arguments: JsonValue) -> ScriptedAnswer:
     return ScriptedAnswer(tool_calls=(ScriptedCall(name=name, arguments=arguments),))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("socket_enabled")
 async def test_the_calculator_calculates_by_itself(
     installed: Path, tmp_path: Path
@@ -243,7 +244,13 @@ async def test_the_calculator_calculates_by_itself(
 
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize(
-    ("typed", "message"), [("y\n", "42.0"), ("n\n", "The person did not want that.")]
+    ("typed", "message"),
+    [
+        ("y\n", "42.0"),
+        pytest.param(
+            "n\n", "The person did not want that.", marks=pytest.mark.thorough
+        ),
+    ],
 )
 async def test_the_calculator_calculates_when_it_is_told(
     installed: Path, tmp_path: Path, *, typed: str, message: str

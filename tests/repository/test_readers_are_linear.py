@@ -262,7 +262,9 @@ async def demo_home(hass: HomeAssistant) -> HomeAssistant:
 
 
 @in_one_home(
-    "name", sorted(name for name, one in READERS.items() if isinstance(one, Reader))
+    "name",
+    sorted(name for name, one in READERS.items() if isinstance(one, Reader)),
+    share=2,
 )
 async def test_words_hold_the_loop_for_a_moment_or_in_proportion(
     demo_home: HomeAssistant, pytestconfig: pytest.Config, name: str

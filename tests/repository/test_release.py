@@ -77,7 +77,6 @@ _INSTALLATIONS = [
     pytest.param(
         _Installation("2026.10.4", ".venv-oldest", ("oldest",)),
         id="2026.10.4",
-        marks=pytest.mark.thorough,
     ),
     pytest.param(_Installation("2026.11.0", ".venv"), id="2026.11.0"),
 ]
@@ -299,6 +298,7 @@ def test_a_release_has_a_whole_version(version: str) -> None:
     assert b"--dry-run VERSION" in done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.timeout(_SET_UP_SECONDS + _START_SECONDS + _STOP_SECONDS + 60)
 async def test_release_is_set_up_answers_and_is_removed_in_an_empty_home_assistant(

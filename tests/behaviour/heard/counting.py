@@ -298,14 +298,16 @@ class RequestCount:
     missed: tuple[str, ...] = ()
 
 
-async def count_requests(hass: HomeAssistant, language: str) -> RequestCount:
-    """Say each request as it was spoken, and as it was recognized, to an agent without a model."""
+async def count_requests(
+    hass: HomeAssistant, language: str, share: int = 1
+) -> RequestCount:
+    """Say one of `share` requests as it was spoken, and as it was recognized, to an agent without a model."""
     home = await async_move_in(hass, language, offline_entry())
     rows = [
         row
         for row in read_recognized()
         if row.kind == "request" and row.lang == home.language
-    ]
+    ][::share]
     outcomes = {
         words: await home.async_try(words)
         for words in dict.fromkeys(
@@ -353,14 +355,17 @@ class AnswerCount:
 
 
 async def count_answers_without_a_model(
-    hass: HomeAssistant, language: str
+    hass: HomeAssistant, language: str, share: int = 1
 ) -> AnswerCount:
-    """Say each answer to the question of an agent that has no model."""
-    return await _async_count(await async_move_in(hass, language, offline_entry()))
+    """Say one of `share` answers to the question of an agent that has no model."""
+    home = await async_move_in(hass, language, offline_entry())
+    return await _async_count(home, share)
 
 
-async def count_answers_with_a_model(hass: HomeAssistant, language: str) -> AnswerCount:
-    """Say each answer to the question that the call of a model leads to."""
+async def count_answers_with_a_model(
+    hass: HomeAssistant, language: str, share: int = 1
+) -> AnswerCount:
+    """Say one of `share` answers to the question that the call of a model leads to."""
     model = ScriptedChatCompletions(Script())
     name = {"en": "Front Door", "de": "Haustür"}[language]
     call = ScriptedCall(
@@ -373,13 +378,14 @@ async def count_answers_with_a_model(hass: HomeAssistant, language: str) -> Answ
     async with serving(model.application()) as address:
         entry = server_entry(address)
         home = await async_move_in(hass, language, entry)
-        count = await _async_count(home, lambda: model.play(Script(answers=answers)))
+        script = Script(answers=answers)
+        count = await _async_count(home, share, lambda: model.play(script))
         assert await hass.config_entries.async_unload(entry.entry_id)
     return count
 
 
 async def _async_count(
-    home: HeardHome, ask: Callable[[], None] = lambda: None
+    home: HeardHome, share: int, ask: Callable[[], None] = lambda: None
 ) -> AnswerCount:
     """Ask whether the door shall be unlocked before each answer; `ask` prepares a model for the question."""
     counts, missed = Counter[str](), list[str]()
@@ -387,7 +393,7 @@ async def _async_count(
         row
         for row in read_recognized()
         if row.kind != "request" and row.lang == home.language
-    ]
+    ][::share]
     for row in rows:
         pin = spoken_digits(row.text, row.lang) if row.kind == "confirm" else None
         ask()

@@ -12,12 +12,15 @@ from tests.behaviour.local_requests.counting import (
 from tests.behaviour.recorded_runs.runs import read_runs
 from tests.support.assist_mini import Home, read_homes
 
-HOMES = read_homes()
+PARAMETERS = [
+    pytest.param(home, id=home.name, marks=pytest.mark.thorough if at else ())
+    for at, home in enumerate(read_homes())
+]
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 
-@pytest.mark.parametrize("home", HOMES, ids=lambda home: home.name)
+@pytest.mark.parametrize("home", PARAMETERS)
 async def test_what_is_answered_locally_is_as_right_as_a_model(
     hass: HomeAssistant, home: Home
 ) -> None:
@@ -29,7 +32,7 @@ async def test_what_is_answered_locally_is_as_right_as_a_model(
     ), "run script/local"
 
 
-@pytest.mark.parametrize("home", HOMES, ids=lambda home: home.name)
+@pytest.mark.parametrize("home", PARAMETERS)
 async def test_without_a_model_only_questions_are_the_difference(
     hass: HomeAssistant, home: Home
 ) -> None:

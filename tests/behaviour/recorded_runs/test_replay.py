@@ -19,7 +19,7 @@ from tests.support.talk import NOT_DONE
 
 BATCHES = read_batches()
 HARD = BATCHES[-1]
-SOME = frozenset({"home1-us-vacuum", "home5-cn-light"})
+SOME = frozenset({"home1-us-vacuum"})
 _OPENED_OR_CLOSED = {
     ("HassTurnOn", "HassSetPosition"),
     ("HassTurnOff", "HassSetPosition"),

@@ -100,7 +100,7 @@ def test_every_cut_gives_the_same_events(
 
     assert isinstance(whole[-1], CompletionResult)
     assert read(name, [bytes([byte]) for byte in stream]) == whole
-    step = 1 if pytestconfig.getoption("thorough") else 5
+    step = 1 if pytestconfig.getoption("thorough") else 11
     for pieces in islice(cuts_in_two(stream), None, None, step):
         assert b"".join(pieces) == stream
         assert read(name, pieces) == whole, len(pieces[0])

@@ -168,12 +168,14 @@ def ends(stream: bytes, whole: int) -> list[int]:
 
 
 def test_an_end_at_any_byte_is_a_failure_until_the_message_is_whole(
-    dialect: Dialect, answer: Answer
+    dialect: Dialect, answer: Answer, pytestconfig: pytest.Config
 ) -> None:
     """Invariant 59."""
     stream = dialect.render(answer)
     whole = dialect.finished_after(stream)
     lengths = ends(stream, whole)
+    if not pytestconfig.option.thorough:
+        lengths = [*lengths[:-60:4], *lengths[-60:]]
     succeeded = []
 
     for length in lengths:
