@@ -73,7 +73,7 @@ def found(query: EntityQuery, most: int = 3) -> list[str]:
     return [entity.entity_id for entity in EntityIndex(home(), {}).find(query, most)]
 
 
-@in_one_home("language", LANGUAGES)
+@in_one_home("language", LANGUAGES, share=5)
 async def test_what_is_meant_is_among_those_that_are_told(
     hass: HomeAssistant, language: str
 ) -> None:

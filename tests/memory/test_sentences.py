@@ -81,7 +81,7 @@ def household(hass: HomeAssistant) -> list[str]:
 
 
 @pytest.mark.usefixtures("home")
-@in_one_home("sentences", LANGUAGES)
+@in_one_home("sentences", LANGUAGES, share=5)
 async def test_facts_are_understood_without_a_model(
     hass: HomeAssistant, sentences: Sentences, freezer: FrozenDateTimeFactory
 ) -> None:

@@ -138,10 +138,15 @@ def sentences(language: str) -> Iterator[str]:
                 )
 
 
-async def test_no_sentence_of_home_assistant_is_one(home: HomeAssistant) -> None:
+async def test_no_sentence_of_home_assistant_is_one(
+    home: HomeAssistant, pytestconfig: pytest.Config
+) -> None:
+    step = 1 if pytestconfig.option.thorough else 7
     for language in NAMES:
         tried = [*sentences(language)]
         assert len(tried) > 1_000, language
         assert [
-            one for one in tried if await async_past_question(home, one, language)
+            one
+            for one in tried[::step]
+            if await async_past_question(home, one, language)
         ] == []

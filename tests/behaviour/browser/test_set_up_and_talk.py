@@ -32,10 +32,8 @@ _SCRIPT = Script(
 )
 
 
-@pytest.mark.parametrize(
-    "look",
-    [Look.DESKTOP_DARK, pytest.param(Look.PHONE_DARK, marks=pytest.mark.thorough)],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("look", [Look.DESKTOP_DARK, Look.PHONE_DARK])
 async def test_a_home_without_a_model_answers_after_eight_clicks(
     frontend: Frontend, camera: Camera
 ) -> None:

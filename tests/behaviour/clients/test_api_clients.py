@@ -228,6 +228,7 @@ def test_the_documented_examples_print_what_the_page_says(home: Address) -> None
     assert agents.splitlines() == ["Sunny in Rome.", "It is open."]
 
 
+@pytest.mark.thorough
 def test_streams_at_once_are_each_valid_and_hear_nothing_of_each_other(
     home: Address,
 ) -> None:

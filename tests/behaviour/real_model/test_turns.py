@@ -110,6 +110,7 @@ async def test_words_and_a_call(hass: HomeAssistant, llama: Llama) -> None:
     assert_sane(hass)
 
 
+@pytest.mark.thorough
 async def test_a_call_arrives_from_a_template_without_tools(
     hass: HomeAssistant, llama: Llama
 ) -> None:
@@ -254,6 +255,7 @@ async def test_noise_is_spoken_and_ends(
     assert_sane(hass)
 
 
+@pytest.mark.thorough
 async def test_a_call_that_is_cut_does_nothing(
     hass: HomeAssistant, llama: Llama
 ) -> None:
@@ -271,6 +273,7 @@ async def test_a_call_that_is_cut_does_nothing(
     assert_sane(hass)
 
 
+@pytest.mark.thorough
 async def test_a_task_gets_data_of_its_structure(
     hass: HomeAssistant, llama: Llama
 ) -> None:

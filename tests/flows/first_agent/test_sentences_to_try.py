@@ -46,7 +46,9 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-@in_one_home("language", sorted(path.stem for path in TRANSLATIONS.glob("*.json")))
+@in_one_home(
+    "language", sorted(path.stem for path in TRANSLATIONS.glob("*.json")), share=5
+)
 async def test_home_assistant_understands_the_examples_of_a_language(
     home: HomeAssistant, language: str
 ) -> None:

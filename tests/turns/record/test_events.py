@@ -185,7 +185,9 @@ async def test_a_turn_that_breaks_before_it_begins_is_told_to_end(
     ]
 
 
-@pytest.mark.parametrize("character", ["💡", '"'])
+@pytest.mark.parametrize(
+    "character", ["💡", pytest.param('"', marks=pytest.mark.thorough)]
+)
 async def test_every_event_can_be_recorded(
     hass: HomeAssistant, serve: Serve, character: str
 ) -> None:
