@@ -433,7 +433,7 @@ def _is_from(template: str, answer: str) -> bool:
     )
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "text",
     [
         "cancel tomorrow's alarm",
@@ -951,7 +951,7 @@ async def test_words_of_time_and_a_not_may_be_the_text(
     assert await described(home, text, language) == what
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "what"),
     [
         (
@@ -1218,7 +1218,7 @@ async def test_an_alarm_is_moved(home: HomeAssistant, language: str) -> None:
     assert {plan.id for plan in plans.stored.plans} == known
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "text",
     [
         "move my alarm to the bedroom",

@@ -297,7 +297,7 @@ async def test_a_question_whose_action_has_no_name_is_dropped_in_words(
     assert (await talk(room, "what time is it?")).startswith("All right, I won't. ")
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "request_",
     [
         "is the kitchen light on",
@@ -356,7 +356,7 @@ async def test_the_pin_is_asked_for_again_after_words_that_are_neither(
 
 
 @pytest.mark.usefixtures("hass_storage")
-@pytest.mark.parametrize("unclear", ["yes", "for seven one one", "great!"])
+@in_one_home("unclear", ["yes", "for seven one one", "great!"])
 async def test_the_pin_is_asked_for_three_more_times_and_then_no_more(
     hass: HomeAssistant, serve: Serve, unclear: str
 ) -> None:

@@ -12,6 +12,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_FINISHED
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
+from tests.support.one_home import in_one_home
 from tests.support.servers.script import (
     Script,
     ScriptedAnswer,
@@ -103,7 +104,7 @@ async def test_a_command_is_done_without_the_model_which_is_told_of_it_later(
     )
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("language", "text", "answer"),
     [
         ("en", "is the front door locked?", "Yes"),

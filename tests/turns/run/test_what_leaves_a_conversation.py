@@ -9,6 +9,7 @@ from homeassistant.core import HomeAssistant
 from pydantic import JsonValue
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
+from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.dialects import (
@@ -261,7 +262,7 @@ async def test_no_control_character_or_escape_lands_on_a_list(
     )
 
 
-@pytest.mark.parametrize("status", [429, 503, 529])
+@in_one_home("status", [429, 503, 529])
 async def test_a_service_that_has_too_much_to_do_is_busy(
     hass: HomeAssistant, serve: Serve, status: int
 ) -> None:
