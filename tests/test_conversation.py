@@ -15,6 +15,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.const import DOMAIN, EVENT_TURN_FINISHED
 from tests.runtime.test_health import issues
+from tests.support.one_home import in_one_home
 from tests.support.servers.script import (
     Script,
     ScriptedAnswer,
@@ -236,7 +237,7 @@ async def test_an_offline_agent_speaks_the_languages_of_the_built_in_one_and_con
 
 
 @pytest.mark.usefixtures("offline")
-@pytest.mark.parametrize(
+@in_one_home(
     ("home", "answer"),
     [("en", "Hello from Home Assistant."), ("de", "Hallo vom Home Assistant.")],
 )

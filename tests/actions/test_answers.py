@@ -34,6 +34,7 @@ from custom_components.chatterbox.people.speakers import (
 )
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.documented_yaml import blocks_with
+from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import Serve, say
 from tests.support.waiting_questions import UNLOCK, ask, asked_call, question
@@ -151,9 +152,8 @@ async def test_a_pin_cannot_be_sent_but_a_no_can(
     ]
 
 
-@pytest.mark.each_row
 @BOTH
-@pytest.mark.parametrize(
+@in_one_home(
     ("entity_policy", "may_answer"),
     [
         (True, True),
@@ -194,9 +194,8 @@ async def test_a_user_answers_for_what_they_may_control(
     assert len(turn.answers) == may_answer
 
 
-@pytest.mark.each_row
 @BOTH
-@pytest.mark.parametrize(
+@in_one_home(
     "effects",
     [
         Annotated(ToolAnnotations()),
@@ -357,9 +356,7 @@ def two_steps_on(hass: HomeAssistant, context: Context) -> Context:
     return Context(parent_id=first.id)
 
 
-@pytest.mark.parametrize(
-    "times", [2 * MAX_CONTEXTS // 5, MAX_CONTEXTS, MAX_CONTEXTS + 1]
-)
+@in_one_home("times", [2 * MAX_CONTEXTS // 5, MAX_CONTEXTS, MAX_CONTEXTS + 1])
 async def test_automations_triggered_by_a_turn_do_not_answer_in_a_busy_home(
     hass: HomeAssistant, times: int
 ) -> None:

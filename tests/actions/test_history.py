@@ -346,7 +346,7 @@ async def facts(hass: HomeAssistant) -> list[str]:
 
 
 @pytest.mark.usefixtures("store")
-@pytest.mark.parametrize(
+@in_one_home(
     ("choice", "chosen"),
     [
         ({"person": "person.anna"}, ["Likes cats.", "Likes tea."]),

@@ -124,8 +124,7 @@ async def test_an_unknown_result_is_not_found(client: MockHAClientWebSocket) -> 
     ] == "not_found"
 
 
-@pytest.mark.each_row
-@pytest.mark.parametrize("command", ["preview", "start", "stop", "result", "subscribe"])
+@in_one_home("command", ["preview", "start", "stop", "result", "subscribe"])
 async def test_only_administrators_get_anything(
     hass: HomeAssistant,
     client: MockHAClientWebSocket,

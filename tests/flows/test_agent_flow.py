@@ -18,6 +18,7 @@ from custom_components.chatterbox.const import SUBENTRY_CONVERSATION, ServiceKin
 from custom_components.chatterbox.settings.options import SETTINGS, WEB, options_of
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.llm_apis import StubTool, register
+from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence, template
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import address_without_server, serving_script
@@ -257,7 +258,7 @@ async def test_the_only_model_is_chosen_already_and_still_tried(
     assert problems_in(step) == [f"Agent → Model: {text}" for text in texts]
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("form", "typed", "path"),
     [
         ("settings", filled_in(model="big-model"), "Agent → Model"),
@@ -355,7 +356,7 @@ async def test_scripts_are_chosen_shown_and_taken_out_again(
     }
 
 
-@pytest.mark.parametrize("offered", [["assist", "vanished"], ["assist"]])
+@in_one_home("offered", [["assist", "vanished"], ["assist"]])
 async def test_an_llm_api_that_is_not_there_is_kept_until_it_is_taken_out(
     hass: HomeAssistant, address: str, offered: list[str]
 ) -> None:
@@ -409,7 +410,7 @@ async def test_instructions_that_are_no_template_are_refused_and_kept(
     assert suggested(step)[CONF_PROMPT] == "Hello {{ user_name"
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("trial_answer", "error"),
     [
         (
@@ -447,7 +448,7 @@ def usage(prompt_tokens: int) -> ScriptedAnswer:
     )
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("tool_trial", "warning"),
     [
         (usage(40), "trial_drops_tools"),
@@ -486,7 +487,7 @@ async def test_another_model_that_cannot_use_tools_is_warned_of_once(
     assert only_agent(entry).data[CONF_MODEL] == "big-model"
 
 
-@pytest.mark.parametrize("is_other", [True, False])
+@in_one_home("is_other", [True, False])
 async def test_a_window_that_is_small_for_the_home_is_told_once(
     hass: HomeAssistant,
     is_other: bool,  # noqa: FBT001  # a case

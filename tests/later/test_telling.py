@@ -32,6 +32,7 @@ from tests.later.talk import act, pass_time, remind
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.listening_room import Room
+from tests.support.one_home import in_one_home
 from tests.support.open_addresses import open_addresses
 from tests.support.phones import Phone, PhoneShop, ShownNotification, push_service
 from tests.support.satellites import Satellite, announcing_satellite
@@ -156,7 +157,7 @@ async def test_at_night_only_what_is_urgent_or_asked_for_then_is_heard(
     assert satellite.heard[0].endswith("call Mum.")
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("speaker", "satellite_id", "hears"),
     [
         (Speaker(asking=Asking.PERSON, person_id="anna"), None, True),

@@ -121,8 +121,7 @@ async def test_facts_are_understood_without_a_model(
 
 
 @pytest.mark.usefixtures("home")
-@pytest.mark.each_row
-@pytest.mark.parametrize(
+@in_one_home(
     "sentence",
     [
         "don't remember that the bins go out on Thursday",

@@ -42,6 +42,7 @@ from custom_components.chatterbox.runtime.agents import async_get_models
 from custom_components.chatterbox.runtime.health import async_check_health
 from custom_components.chatterbox.turns.warm_up import IDLE, QUIET
 from tests.support.listening_room import StreamingVoice, furnish
+from tests.support.one_home import in_one_home
 from tests.support.prefixes import prefix_of
 from tests.support.servers.raw_http import (
     Ending,
@@ -643,9 +644,7 @@ async def test_what_was_too_slow_for_a_turn_is_read_at_once_for_the_next_one(
     assert prefix_of(turn) == prefix_of(ahead)
 
 
-@pytest.mark.parametrize(
-    ("measured", "words"), [(0, "Hello."), (0.01, "My language model can't")]
-)
+@in_one_home(("measured", "words"), [(0, "Hello."), (0.01, "My language model can't")])
 async def test_a_first_answer_that_was_not_measured_gets_the_time_of_the_turn(
     hass: HomeAssistant, serve_raw: Serve, measured: float, words: str
 ) -> None:

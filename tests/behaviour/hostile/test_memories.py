@@ -18,7 +18,6 @@ from tests.behaviour.hostile.home import AttackedHome, call, calls, results_in, 
 from tests.support.config_entries import only_agent
 from tests.support.listening_agent import add_person
 from tests.support.llm_apis import StubTool, register
-from tests.support.one_home import in_one_home
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.script import ScriptedAnswer
 from tests.support.talk import messages_of
@@ -91,7 +90,7 @@ AFTER_A_PAGE: Sequence[Sequence[ScriptedAnswer]] = (
 )
 
 
-@in_one_home("care", ["risky", "every_change", "nothing"])
+@pytest.mark.parametrize("care", ["risky", "every_change", "nothing"])
 async def test_a_page_is_not_remembered(
     hass: HomeAssistant, home: AttackedHome, anna: str, page: StubTool, care: str
 ) -> None:
@@ -192,7 +191,7 @@ async def test_the_list_is_no_way_in_for_a_model(
         assert not any(SECRET in result for result in results_in(server)), attack
 
 
-@in_one_home(
+@pytest.mark.parametrize(
     "wish",
     ["chatterbox__list_memories", "chatterbox__forget", "chatterbox__search_history"],
 )

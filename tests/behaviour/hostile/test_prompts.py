@@ -8,6 +8,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
 
 from tests.behaviour.hostile.home import LIGHT_ON, AttackedHome, call, calls, says
+from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedFailure
 from tests.support.talk import (
     AGENT,
@@ -188,7 +189,7 @@ COMPOUND = {
 }
 
 
-@pytest.mark.parametrize(("language", "sentences"), COMPOUND.items(), ids=COMPOUND)
+@in_one_home(("language", "sentences"), COMPOUND.items(), ids=COMPOUND)
 async def test_a_sentence_is_judged_by_all_that_it_would_do(
     hass: HomeAssistant, home: AttackedHome, language: str, sentences: Sequence[str]
 ) -> None:

@@ -31,6 +31,7 @@ from custom_components.chatterbox.settings.agent import settings_of
 from custom_components.chatterbox.settings.rules import Verdict, async_get_home_rules
 from tests.agent.turns import run_other_tasks
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
+from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.dialects import ScriptedOllama
@@ -288,7 +289,7 @@ async def test_the_model_that_was_chosen_last_is_measured(
     assert len(under_way) == 1
 
 
-@pytest.mark.parametrize("status", [400, 500, 503])
+@in_one_home("status", [400, 500, 503])
 async def test_a_failure_to_measure_holds_nobody_up(
     hass: HomeAssistant, status: int
 ) -> None:
@@ -407,7 +408,7 @@ def _refusing(words: str) -> ScriptedFailure:
     return ScriptedFailure(status=400, body={"error": words})
 
 
-@pytest.mark.parametrize("path", ["/v1", "", "/v1/"])
+@in_one_home("path", ["/v1", "", "/v1/"])
 async def test_a_server_that_is_set_up_is_named_and_not_offered_again(
     hass: HomeAssistant, path: str
 ) -> None:
@@ -441,7 +442,7 @@ async def test_what_is_set_up_is_named_beside_what_is_offered(
     )
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("answer", "warning"),
     [
         (ONLY_TALKS, "big-model talked about turning on the light"),
@@ -537,7 +538,7 @@ async def test_a_window_that_is_small_for_the_home_is_told_before_anything_is_sa
     assert result["type"] is FlowResultType.CREATE_ENTRY
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "script",
     [
         {"context_window": 32_768},

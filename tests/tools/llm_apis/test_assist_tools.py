@@ -331,7 +331,7 @@ async def test_all_but_the_model_sees_the_real_tool(
         assert '"action":"pause"' in calls[0]
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "rule",
     [
         {"verdict": "deny", "tools": ["media_player__HassMediaPause"]},

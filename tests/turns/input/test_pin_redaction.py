@@ -39,6 +39,7 @@ from custom_components.chatterbox.turns.input import async_redact_pin, async_was
 from tests.support.ears import say_aloud
 from tests.support.leaks import LOGGED_BEFORE_AN_AGENT_HEARS, Leaks
 from tests.support.listening_room import WholeVoice, furnish
+from tests.support.one_home import in_one_home
 from tests.support.talk import AGENT
 from tests.support.versions import IS_LATEST
 from tests.support.waiting_questions import NAMED, ask, scope, unlocking
@@ -150,7 +151,7 @@ async def test_a_pin_is_gone_from_wherever_it_can_be_read(  # noqa: PLR0917  # f
     leaks.assert_nowhere(PIN, sentence)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "sentence", ["yes", "no", "turn on the light", "set a timer for ten minutes"]
 )
 async def test_other_words_stay_as_they_are(

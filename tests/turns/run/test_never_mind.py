@@ -14,6 +14,7 @@ from custom_components.chatterbox.const import (
 )
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.turns.dry_run import DryAsker, DryConversation
+from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import (
@@ -68,7 +69,7 @@ async def test_no_model_is_asked_what_is_meant(
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("language", WORDS)
+@in_one_home("language", WORDS)
 async def test_it_is_understood_in_each_language(
     hass: HomeAssistant, serve: Serve, language: str
 ) -> None:
