@@ -1,6 +1,6 @@
 """Tables of cases that leave a home as it is, and so share one: to set it up takes longer than most of them.
 
-The devices of a demo house are put back after each case, as each had a house of its own.
+The devices of the demo home are put back after each case, as if each had a home of its own.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -76,7 +76,7 @@ def in_one_home(
 
 
 def _devices(hass: HomeAssistant) -> list[tuple[Entity, dict[str, object]]]:
-    """Return the devices of the demo houses with their fields."""
+    """Return the devices of the demo home with their fields."""
     return [
         (device, _copied(vars(device)))
         for platform in async_get_platforms(hass, "demo_house")
