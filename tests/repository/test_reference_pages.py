@@ -1,6 +1,6 @@
 """The reference pages list the actions, events and sensors of the product.
 
-`pytest tests/repository/test_reference_pages.py --write-pages` writes the tables of actions.
+`pytest tests/repository/test_reference_pages.py --write-pages` writes the data of actions.
 """
 
 import json
@@ -17,32 +17,27 @@ from custom_components.chatterbox.agent.wire.model_lists import (
 )
 from tests.repository.test_public_names import FILE
 from tests.repository.test_translations import texts_of
-from tests.support.page_tables import DOCS, table
+from tests.support.page_tables import DOCS, MEASURED
 
 _PRODUCT = Path(custom_components.chatterbox.__file__).parent
 _ACTIONS = load_yaml_dict(str(_PRODUCT / "services.yaml"))
 _TEXTS = texts_of("en")
 _NAMES = json.loads(FILE.read_text("utf-8"))
 _PAGE = DOCS / "actions.md"
-_TABLE = re.compile(r"^\| data \|.*\n(?:\|.*\n)+", re.MULTILINE)
+_DATA = re.compile(r"(?m)^Data:\n\n(?:- .*\n)+")
 
 
-def _table_of(action: str) -> str:
-    """Return the table of the fields of an action, without those of `purge` for `export`."""
+def _data_of(action: str) -> str:
+    """Return the list of the fields of an action, without those of `purge` for `export`."""
     fields = _ACTIONS[action]["fields"]
     shared = _ACTIONS["purge"]["fields"] if action == "export" else {}
-    return table(
-        ("data", "needed", "means"),
-        [
-            (
-                f"`{name}`",
-                "yes" if field.get("required") else "no",
-                _TEXTS[f"services.{action}.fields.{name}.description"],
-            )
-            for name, field in fields.items()
-            if name not in shared
-        ],
-    )
+    items = [
+        f"- `{name}`{' (needed)' if field.get('required') else ''}: "
+        f"{_TEXTS[f'services.{action}.fields.{name}.description']}\n"
+        for name, field in fields.items()
+        if name not in shared
+    ]
+    return "".join(["Data:\n\n", *items])
 
 
 def test_the_actions_and_their_fields_are_those_of_the_product(
@@ -55,10 +50,10 @@ def test_the_actions_and_their_fields_are_those_of_the_product(
         found |= {*actions}
         for action in actions:
             if pytestconfig.getoption("--write-pages"):
-                written = _table_of(action)
-                parts[index] = _TABLE.sub(lambda _, new=written: new, part, count=1)
+                written = _data_of(action)
+                parts[index] = _DATA.sub(lambda _, new=written: new, part, count=1)
             else:
-                assert _table_of(action) in part, "run it with --write-pages"
+                assert _data_of(action) in part, "run it with --write-pages"
     if pytestconfig.getoption("--write-pages"):
         _PAGE.write_text("".join(parts), encoding="utf-8")
     assert found == {*_ACTIONS}
@@ -97,8 +92,12 @@ def test_the_models_that_setting_up_names_have_the_figures_of_the_pages_about_th
     None
 ):
     start, runs, costs = (
-        (DOCS / f"{page}.md").read_text("utf-8")
-        for page in ("start", "evaluate", "costs")
+        page.read_text("utf-8")
+        for page in (
+            DOCS / "start.md",
+            MEASURED / "recorded-runs.md",
+            DOCS / "costs.md",
+        )
     )
     named = re.findall(r"^\| (\S+) \| (\d+) \|$", start, re.MULTILINE)
     recorded = r"^\| ([^* ]+) \| 196 \| \d+ \| \d+ \| (\d+) \|"
