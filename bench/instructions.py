@@ -128,7 +128,7 @@ _VERBS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What is counted of one page, or of several."""
+    """The counts of one page, or of several."""
 
     sentences: int
     words: int
