@@ -372,7 +372,7 @@ async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -
         (["did i turn off the desk lamp?"], "No"),
         (["are the lights off?"], "No"),
         (["is anything still on?"], "Yes"),
-        (["who is at home"], "Not any"),
+        (["who is at home"], "I know nobody here"),
         (["are the lights on in the office", "and in the bathroom?"], "No"),
         (["is the bedroom light on", "and the desk lamp?"], "Yes"),
         (["how warm is it in the kids room", "and in the bathroom?"], "23.0 degrees"),

@@ -790,7 +790,7 @@ _STEPS: Final = {
 }
 _DIRECTIONS: Final = _STEPS | {"open": 1, "close": -1}
 _ON: Final = frozenset({"on", "open", "lock"})
-_OFF: Final = frozenset({"off", "close", "unlock"})
+_OFF: Final = frozenset({"off", "close", "unlock", "stop"})
 
 
 def _calls(
@@ -933,10 +933,15 @@ def _valued(state: State, value: JsonValue, slot: str = "") -> IntentCall:
 def _set(state: State, command: EntityCommand) -> Iterator[IntentCall]:
     amount = command.amount or 0.0
     match state.domain:
-        case "light" if command.colour in _COLOURS:
-            yield _valued(state, _COLOURS[command.colour], "temperature")
         case "light" if command.colour:
-            yield _valued(state, command.colour, "color")
+            kelvin = _COLOURS.get(command.colour)
+            slot, value = (
+                ("temperature", kelvin) if kelvin else ("color", command.colour)
+            )
+            call = _valued(state, value, slot)
+            is_dimmed = command.amount is not None
+            brightness = {_SETTING[LIGHT][1]: int(amount)} if is_dimmed else {}
+            yield call._replace(slots={**call.slots, **brightness})
         case "light" if command.unit == "kelvin":
             yield _valued(state, int(amount), "temperature")
         case "climate":

@@ -28,6 +28,10 @@ _OF_SOUNDS: Final[Mapping[str, Mapping[str, str]]] = {
     "radio": {"on": "", "off": "pause"},
 }
 """Acts on the players of music and radio, by the kind and by the act that is named."""
+_SOUNDING: Final = {"more": "louder", "less": "quieter"}
+"""More and less of a volume."""
+_SCENES: Final = frozenset({"scene", "mood"})
+"""Kinds of scenes, those for a mood beside a part of their names alone: "movie time"."""
 _RUN: Final = frozenset({"scene", "script"})
 """The domains of what is started by its name alone: "movie night"."""
 _ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
@@ -45,9 +49,10 @@ _ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
     "more": frozenset({"light", "media_player", "climate", "fan"}),
     "less": frozenset({"light", "media_player", "climate", "fan"}),
     "set": frozenset({"light", "climate", "cover", "valve", "fan", "media_player"}),
-    "start": ROBOTS | _RUN | {"switch"},
+    "start": ROBOTS | _RUN | {"switch", "fan", "valve"},
+    "water": frozenset({"valve"}),
     "clean": frozenset({"vacuum"}),
-    "stop": PLAYER | ROBOTS,
+    "stop": PLAYER | ROBOTS | {"fan", "valve"},
     "pause": PLAYER | ROBOTS,
     "find": ROBOTS,
     "resume": PLAYER,
@@ -128,7 +133,7 @@ def commands(
     """
     if not _is_explained(parts, words) or _turns_back(parts, reading, words):
         return None
-    acts = _acts(parts, words, names)
+    acts = _acts(parts, words, names, surroundings)
     if moved := _moved_again(acts, parts, surroundings.command):
         return [moved]
     acts = _further(acts, parts, surroundings.command)
@@ -145,7 +150,8 @@ def _is_explained(parts: Parts, words: Lexicon) -> bool:
     roles = [span.role for span in parts.spans]
     is_cut = (Role.PREPOSITION, Role.AND) in pairwise([*roles, Role.AND])
     is_told = bool(parts.acts(words)) and bool(parts.all(Role.STATE))
-    if is_cut or is_told or "from" in parts.values(Role.PREPOSITION):
+    is_mood = "mood" in parts.values(Role.KIND) and not parts.all(Role.ENTITY)
+    if is_cut or is_told or is_mood or "from" in parts.values(Role.PREPOSITION):
         return False
     return _ROLES.issuperset(roles) and KINDS.keys() >= {*parts.values(Role.KIND)}
 
@@ -165,10 +171,17 @@ def _turns_back(parts: Parts, reading: Reading, words: Lexicon) -> bool:
     return False
 
 
-def _acts(parts: Parts, words: Lexicon, names: HomeVocabulary) -> Sequence[str]:
+def _acts(
+    parts: Parts, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
+) -> Sequence[str]:
     """Return what may be to be done. Music that is turned off is paused, its player stays on."""
     acts = ["set" if one == "change" else one for one in parts.acts(words)]
     acts = acts or [_act_without_verb(parts, names)]
+    is_bare = parts.all(Role.PRONOUN) and not any(
+        parts.all(one) for one in _TELLING[:3]
+    )
+    if is_bare and not surroundings.last and surroundings.playing:
+        acts = [_SOUNDING.get(act, act) for act in acts]  # "turn it up"
     for kind in parts.values(Role.KIND):
         acts = [_OF_SOUNDS.get(kind, {}).get(act, act) for act in acts]
     return acts
@@ -305,11 +318,11 @@ def may_mean(parts: Parts, words: Lexicon, domains: AbstractSet[str]) -> bool:
     )
 
 
-def _is_run(span: PhraseSpan, names: HomeVocabulary) -> bool:
-    """Return whether a phrase is the whole name of a scene or a script."""
+def _is_run(span: PhraseSpan, names: HomeVocabulary, *, is_scene: bool) -> bool:
+    """Return whether a phrase is the name of a scene or a script: the whole, or a part beside "scene"."""
     if span.named is None or span.role is not Role.ENTITY:
-        return False
-    return span.named.is_whole and names.domains(span.named.ids) <= _RUN
+        return span.value in _SCENES
+    return (span.named.is_whole or is_scene) and names.domains(span.named.ids) <= _RUN
 
 
 def _act_without_verb(parts: Parts, names: HomeVocabulary) -> str:
@@ -317,14 +330,19 @@ def _act_without_verb(parts: Parts, names: HomeVocabulary) -> str:
     if any(parts.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE)):
         return ""
     spans = [span for span in parts.spans if span.role is not Role.FILLER]
-    if spans and all(_is_run(span, names) for span in spans):
-        return "on"
+    is_scene = not _SCENES.isdisjoint(parts.values(Role.KIND))
+    if spans and all(_is_run(span, names, is_scene=is_scene) for span in spans):
+        return "on" if parts.named else ""
     states = parts.all(Role.STATE)
     if any(parts.all(role) for role in _VALUES):
         return "" if states else "set"
     if len(states) != 1 or states[0].value not in {"on", "off"}:
         return ""
-    is_outside = states[0] in {spans[0], spans[-1]}
+    after = spans[spans.index(states[0]) + 1 :]
+    is_before_place = {Role.PREPOSITION, Role.PLACE}.issuperset(
+        one.role for one in after
+    )
+    is_outside = states[0] is spans[0] or is_before_place
     return states[0].value if is_outside else ""
 
 
@@ -355,6 +373,9 @@ def _with_value(act: str, parts: Parts) -> EntityCommand | None:
     """Return a command with its value; None if it lacks one, or has one too many."""
     values = [span for role in _VALUES for span in parts.all(role)]
     aspects = parts.values(Role.ASPECT)
+    colours = parts.all(Role.COLOUR)
+    if len(colours) == 1 and len(values) > 1:
+        return _coloured(act, parts, colours[0])
     if not act or len(values) > 1 or len(aspects) > 1:
         return None
     command = EntityCommand(act, aspect=aspects[0] if aspects else "")
@@ -366,6 +387,16 @@ def _with_value(act: str, parts: Parts) -> EntityCommand | None:
         return None
     valued = _valued(command, values[0], before)
     return _as_set(valued, values[0], before) if valued else None
+
+
+def _coloured(act: str, parts: Parts, colour: PhraseSpan) -> EntityCommand | None:
+    """Return a command that sets a colour and a brightness: "blue at 30 percent"."""
+    rest = Parts([one for one in parts.spans if one is not colour])
+    command = _with_value(act, rest)
+    if command is None or _is_share(colour, "", parts):
+        return None
+    is_set = (command.act, command.unit, command.is_by) == ("set", "percent", False)
+    return replace(command, colour=colour.value) if is_set else None
 
 
 def _without_value(command: EntityCommand, parts: Parts) -> EntityCommand | None:

@@ -72,6 +72,7 @@ KINDS: Final[Mapping[str, EntityKind]] = {
     "valve": _kind("valve"),
     "valves": _kind("valve", plural=True),
     "scene": _kind("scene"),
+    "mood": _kind("scene"),
     "everything": EntityKind(ON_OFF, is_plural=True),
 }
 """Kinds of entities to control, by the values of the lexicon. Others, such as lists and alarms, are none."""

@@ -16,6 +16,10 @@ _WEATHER: Final = frozenset(
     {"weather", "rain", "snow", "sun", "wind", "fog", "clouds", "storm", "feel"}
 )
 _CLOCK: Final = frozenset({"time", "date"})
+SUN: Final = ("sunrise", "sunset")
+"""Topics of questions when the sun rises and sets."""
+NOBODY: Final = "nobody"
+"""The topic of a question about the people at home, where no person is known."""
 ALONE: Final = frozenset({"help", "hello", "good_morning", "good_night", "thanks"})
 """Topics of sentences that hold nothing else."""
 _WHETHER: Final = frozenset({"is", "need", "when", "will"})
@@ -69,18 +73,30 @@ _ON: Final = frozenset(
         "water_heater",
     }
 )
-_OPEN: Final = frozenset({"cover", "valve", "binary_sensor"})
+_OPEN: Final = frozenset({"cover", "valve"})
 _BY_STATE: Final = {
     **dict.fromkeys(("on", "off"), _ON),
     **dict.fromkeys(("open", "closed"), _OPEN),
     **dict.fromkeys(("locked", "unlocked"), frozenset({"lock"})),
     **dict.fromkeys(("docked", "cleaning"), frozenset({"vacuum"})),
     "playing": frozenset({"media_player"}),
-    "home": frozenset({"person", "device_tracker"}),
+    **dict.fromkeys(("home", "not_home"), frozenset({"person", "device_tracker"})),
 }
 """The domains of entities that may be in a state."""
 _OPENINGS: Final = frozenset({"door", "garage_door", "opening", "window"})
-"""The classes of sensors that tell whether something is open."""
+_MOVING: Final = frozenset({"motion", "moving", "occupancy", "presence"})
+_SENSED: Final = {
+    **dict.fromkeys(("motion", "occupied"), _MOVING),
+    "smoke": frozenset({"smoke"}),
+    "wet": frozenset({"moisture"}),
+    "charging": frozenset({"battery_charging"}),
+}
+"""The classes of sensors that alone tell of a state."""
+_CLASSES: Final = _SENSED | {
+    **dict.fromkeys(("on", "off"), frozenset({"light", "plug", "power", "running"})),
+    **dict.fromkeys(("open", "closed"), _OPENINGS),
+}
+"""The classes of sensors that tell whether something is in a state."""
 _SHUT: Final = frozenset({"off", "closed", "locked"})
 """States that are wanted of all: "are the lights off?"."""
 _ANY: Final = frozenset({"anything", "everything"})
@@ -90,11 +106,13 @@ MOST_TOLD: Final = 3
 
 def state_question(
     parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
-) -> StateQuestion | None:
+) -> StateQuestion | WorldQuestion | None:
     """Return the question about states that all words ask."""
     if not _asks_for_state(parts, reading):
         return None
     state_words = _StateWords(parts, names, surroundings)
+    if state_words.is_about_nobody:
+        return WorldQuestion((NOBODY,))
     ids = state_words.ids
     form = state_words.form(ids) if ids else ""
     if not form:
@@ -148,17 +166,29 @@ class _StateWords:
             for one in self.names.entities
             if all(test(one) for test in tests)
         )
-        if "others" in quantifiers:
+        is_home = self.state == "occupied" and not places  # "is anybody in"
+        if "others" in quantifiers or is_home:
             return frozenset()
-        if parts.all(Role.PRONOUN) and not parts.all(Role.TOPIC):
+        is_idle = bool(parts.all(Role.TOPIC) or (self.aspect and places))
+        if parts.all(Role.PRONOUN) and not is_idle:  # "how humid is it in the bathroom"
             return self.surroundings.last & able
         named = [one.ids for one in parts.named]
         if len(named) > 1 and parts.all(Role.AND):
             named = [frozenset[str]().union(*named)]  # "the fan and the heater"
+        if self.aspect:
+            named = [ids | self._related(ids, able) for ids in named]
         found = _measuring(able.intersection(*named), self.names)
         near = self.names.within(found, {self.surroundings.area_id})
         is_here = self._is_of_one_room and not (places or named or quantifiers)
         return near if near and is_here else found
+
+    def _related(self, ids: frozenset[str], able: frozenset[str]) -> frozenset[str]:
+        """Return the entities whose names begin with those of others: the "Car Charger Power" of the "Car Charger"."""
+        called = tuple(self.names.by_id[one].names[0] for one in ids)
+        sensors = (self.names.by_id[one] for one in able)
+        return frozenset(
+            one.entity_id for one in sensors if one.names[0].startswith(called)
+        )
 
     @property
     def _is_of_one_room(self) -> bool:
@@ -166,9 +196,25 @@ class _StateWords:
         return self.is_whether and bool(self._kinds) and not self._is_plural
 
     @property
+    def is_about_nobody(self) -> bool:
+        """Whether the people at home are asked about, and none is known."""
+        is_plain = _SILENT | {Role.QUESTION, Role.BE, Role.STATE}
+        is_known = any(one.domain == "person" for one in self.names.entities)
+        is_asked = self.state in {"home", "not_home"} and is_plain.issuperset(
+            self.parts.by_role
+        )
+        return is_asked and self.is_of_persons and not is_known
+
+    @property
+    def is_of_persons(self) -> bool:
+        """Whether people are asked about that are not named: "who's home", "is anyone home"."""
+        forms = self.parts.values(Role.QUESTION)
+        return not {"who", "anyone"}.isdisjoint(forms)
+
+    @property
     def is_whether(self) -> bool:
         """Whether the answer is a yes or a no."""
-        return {*self.parts.values(Role.QUESTION)} <= {"is"}
+        return {*self.parts.values(Role.QUESTION)} <= {"is", "anyone"}
 
     @property
     def _kinds(self) -> Sequence[EntityKind | None]:
@@ -188,9 +234,10 @@ class _StateWords:
         if state := self.state:
             yield lambda one: _may_be(one, state)
         is_subject = any(self.parts.all(role) for role in _SUBJECTS)
-        if self.is_whether and not is_subject:
+        is_other = self._is_sensed or self.is_of_persons or self.aspect
+        if self.is_whether and not (is_subject or is_other):
             yield KINDS["garage"].has  # "is the garage open"
-        if "who" in self.parts.values(Role.QUESTION):
+        if self.is_of_persons:
             yield lambda one: one.domain == "person"
         if aspect := self.aspect:
             yield lambda one: _measures(one, aspect)
@@ -203,27 +250,41 @@ class _StateWords:
         is_named = bool(parts.all(Role.ENTITY) or parts.all(Role.PRONOUN))
         if not self.state:
             is_value = (is_named or bool(self.aspect)) and not parts.all(Role.KIND)
-            is_short = len(ids) <= MOST_TOLD
-            return "one" if is_value and is_short and "what" in forms else ""
+            is_asked = "what" in forms or self._is_value_asked(forms)
+            return "one" if is_value and is_asked and len(ids) <= MOST_TOLD else ""
         if self.is_whether:
             return self._form_of_whether(ids, is_named=is_named)
         return "" if is_named else self._form_of_which(forms)
+
+    @property
+    def _is_sensed(self) -> bool:
+        return self.state in _SENSED
+
+    def _is_value_asked(self, forms: Sequence[str]) -> bool:
+        """Return whether a measured property is asked for: "how much power", "is it cold in the bedroom"."""
+        is_somewhere = any(self.parts.all(role) for role in (Role.ENTITY, Role.PLACE))
+        is_asked = "how_much" in forms or (self.is_whether and is_somewhere)
+        return bool(self.aspect) and is_asked
 
     def _form_of_which(self, forms: Sequence[str]) -> str:
         parts = self.parts
         is_some = bool(parts.all(Role.KIND)) or self.state in {"on", "open"}
         is_about_state = bool(parts.all(Role.BE)) or "what" in forms
+        if self.is_of_persons:
+            return "which"
         if not (is_some and is_about_state):
             return ""
         named = (one for one in ("how_many", "which") if one in forms)
         return next(named, "which" if forms == ["what"] else "")
 
     def _form_of_whether(self, ids: frozenset[str], *, is_named: bool) -> str:
-        is_one = len(ids) == 1
+        is_one = len(ids) == 1 and not self.is_of_persons
         if is_one and (is_named or not self._is_plural):
             return "one_yesno"
         if is_named:
             return "all" if self.parts.all(Role.AND) else ""
+        if self._is_sensed or self.is_of_persons:
+            return "any"
         if not self.parts.all(Role.KIND):
             return ""
         quantifiers = self.parts.values(Role.QUANTIFIER)
@@ -239,7 +300,7 @@ def _measures(entity: KnownEntity, aspect: str) -> bool:
     """Return whether an entity measures something. Thermostats tell how warm it is."""
     if entity.domain == "climate":
         return aspect == "temperature"
-    return entity.domain == "sensor" and entity.device_class == aspect
+    return entity.domain in {"sensor", "number"} and entity.device_class == aspect
 
 
 def _measuring(ids: frozenset[str], names: HomeVocabulary) -> frozenset[str]:
@@ -259,9 +320,9 @@ def is_of_kind(kind: EntityKind | None, entity: KnownEntity) -> bool:
 
 def _may_be(entity: KnownEntity, state: str) -> bool:
     """Return whether an entity may be in a state."""
-    if entity.domain not in _BY_STATE.get(state, ()):
-        return False
-    return entity.domain != "binary_sensor" or entity.device_class in _OPENINGS
+    if entity.domain == "binary_sensor":
+        return entity.device_class in _CLASSES.get(state, ())
+    return entity.domain in _BY_STATE.get(state, ())
 
 
 def world_question(parts: Parts, *, is_marked: bool) -> WorldQuestion | None:
@@ -280,6 +341,8 @@ def world_question(parts: Parts, *, is_marked: bool) -> WorldQuestion | None:
             is_now = _NOW.issuperset(parts.values(Role.DAY))
             is_here = is_now and not parts.all(Role.ZONE)
             return WorldQuestion(("song",)) if is_here else None
+        case [topic] if topic in SUN:
+            return _about_sun(parts, topic)
         case [_, *_] if _CLOCK.issuperset(topics):
             return _about_clock(parts, topics)
         case [_, *_] if is_about_weather(topics):
@@ -340,6 +403,15 @@ def _about_clock(parts: Parts, topics: Sequence[str]) -> WorldQuestion | None:
     if zones and topics != ["time"]:
         return None
     return WorldQuestion(tuple(topics), zone=zones[0] if zones else "")
+
+
+def _about_sun(parts: Parts, topic: str) -> WorldQuestion | None:
+    days, is_asked = parts.values(Role.DAY), "what" in parts.values(Role.QUESTION)
+    is_day = len(days) <= 1 and (_DATES | _NOW | {"night"}).issuperset(days)
+    is_elsewhere = any(parts.all(one) for one in (Role.ZONE, Role.PLACE))
+    if is_elsewhere or not (is_asked and is_day):
+        return None
+    return WorldQuestion((topic,), tuple(days))
 
 
 def following_question(

@@ -44,6 +44,8 @@ _IMPERSONAL: Final = frozenset(
 _VAGUE: Final = frozenset({"more", "less"})
 """Acts for several kinds of entities, which they do not tell."""
 _OPENED: Final = frozenset({"cover", "valve"})
+_STOPPED: Final = ROBOTS | {"fan", "valve"}
+"""The domains of entities that are stopped, beside players."""
 _SOUNDS: Final = frozenset({"music", "radio", "player", "players"})
 """Kinds of what plays, wherever it does."""
 _SWITCHED: Final = frozenset({"on", "off"})
@@ -142,7 +144,7 @@ class CommandTargets:
         """Return whether words mean the players of the home, or of several places, as far as an act is for them."""
         kinds = {*self.parts.values(Role.KIND)}
         is_wide = len(places) > 1 or "home" in self._quantifiers
-        is_of_players = self.domains - ROBOTS == PLAYER and self.act not in _SWITCHED
+        is_of_players = self.domains - _STOPPED == PLAYER and self.act not in _SWITCHED
         return is_wide and is_of_players and kinds <= _SOUNDS
 
     def _in_state(self, able: frozenset[str]) -> frozenset[str]:
@@ -294,7 +296,7 @@ class CommandTargets:
 
     def _only(self, able: frozenset[str], *, is_placed: bool) -> frozenset[str]:
         """Return the entities of which the only one is meant."""
-        if self.domains - ROBOTS == PLAYER and self.act not in _SWITCHED:
+        if self.domains - _STOPPED == PLAYER and self.act not in _SWITCHED:
             players = self._having([KINDS["player"]], able)
             playing = players & self.surroundings.playing
             return self._near(playing) or playing or self._near(players) or players

@@ -35,6 +35,7 @@ from homeassistant.const import (
 )
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import intent
+from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util import dt as dt_util
 
@@ -47,7 +48,7 @@ from ..internals.conversation import async_texts
 from ..internals.todo import items_on_list
 from ..nlu.lexicon import WEEKDAYS
 from ..nlu.modes import SETTING
-from ..nlu.questions import ALONE
+from ..nlu.questions import ALONE, NOBODY, SUN
 from ..nlu.requests import (
     Choice,
     EntityCommand,
@@ -143,14 +144,30 @@ async def _async_world_answer(
     if topic == "song":
         players = [one for one in home.entities if one.domain == MEDIA_PLAYER]
         return _song(hass, [one.entity_id for one in players], sentences)
-    if topic in ALONE:
+    if topic in ALONE or topic == NOBODY:
         return sentences[f"spoken_{topic}"]
+    if topic in SUN:
+        return _sun_answer(hass, question, user_input.language)
     if topic == "date":
         on = on or next(_days(question.days, dt_util.now().date()))
         return spoken_date(on, user_input.language)
     if zone := question.zone:
         return await _async_time_there(hass, zone, user_input.language, sentences)
     return await _async_weather_answer(hass, question, user_input, home)
+
+
+def _sun_answer(
+    hass: HomeAssistant, question: WorldQuestion, language: str
+) -> str | None:
+    """Return when the sun rises or sets on a day, or the next time; None where it does not."""
+    now = dt_util.now()
+    day = question.on or next(_days(question.days or ("0",), now.date()))
+    due = get_astral_event_date(hass, question.topics[0], day)
+    if due and due < now and not (question.days or question.on):
+        due = get_astral_event_date(hass, question.topics[0], day + timedelta(days=1))
+    if due is None:
+        return None
+    return spoken_time(due, now=now, language=language, has_distance=False)
 
 
 def _names_to_choose(
@@ -289,15 +306,19 @@ async def async_state_answer(
         [intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in states]
     )
     if question.form != "one":
-        response.async_set_speech(spoken(states[0], response) if states else "")
+        speech = spoken(states[0], response) if states else ""
+        is_told = question.form == "one_yesno" and speech
+        response.async_set_speech(
+            _worded(speech, states[0], words) if is_told else speech
+        )
         return response
     # Its template has the states as they are stored.
-    speech = []
+    spoken_states = []
     for state in states:
         own = intent.IntentResponse(language)
         own.async_set_states([state])
-        speech.append(_worded(spoken(state, own), state, words))
-    response.async_set_speech("; ".join(speech))
+        spoken_states.append(_worded(spoken(state, own), state, words))
+    response.async_set_speech("; ".join(spoken_states))
     return response
 
 
@@ -375,7 +396,7 @@ def _word(state: State, value: str, translations: Mapping[str, str]) -> str:
 def _stored(state: State, wanted: str) -> str:
     """Return how an entity stores a state of the lexicon."""
     if state.domain == BINARY_SENSOR:
-        return {"open": STATE_ON, "closed": STATE_OFF}.get(wanted, wanted)
+        return STATE_OFF if wanted in {"closed", "off"} else STATE_ON
     return wanted
 
 

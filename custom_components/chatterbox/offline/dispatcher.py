@@ -209,6 +209,8 @@ class OfflineDispatcher:
                     {**question.arguments}, is_whether=is_whether
                 )
             )
+        elif found and self._knows_nobody(found):
+            response = self._query_answer(await self._say("spoken_nobody"))
         elif effects is None or (found and self._is_unhandled(found)):
             response = await self._not_understood(query)
         elif found is None or effects == TRIGGERED:
@@ -431,6 +433,14 @@ class OfflineDispatcher:
         return conversation.ConversationInput(
             text, self.context, None, *place, self.language, agent
         )
+
+    def _knows_nobody(self, found: RecognizeResult) -> bool:
+        """Return whether a question is about people, and none is known: "No" would be untrue."""
+        home = async_get_home(self.hass, conversation.DOMAIN)
+        is_known = any(one.domain == PERSON for one in home.all_entities)
+        is_of_persons = slots_of(found).get("domain") == PERSON
+        is_asked = found.intent.name == intent.INTENT_GET_STATE
+        return is_asked and is_of_persons and not is_known
 
     def _is_unhandled(self, found: RecognizeResult) -> bool:
         """Return whether nothing does what Home Assistant recognizes: its shopping list may not be set up.

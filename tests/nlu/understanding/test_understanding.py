@@ -68,9 +68,11 @@ def short(request: SpokenRequest) -> str:  # noqa: C901, PLR0911 one of each kin
         case EntityCommand(
             act=act, ids=ids, amount=amount, unit=unit, colour=colour, is_by=is_by
         ):
-            value = f"{amount:g} {unit}".strip() if amount is not None else colour
+            value = f"{amount:g} {unit}".strip() if amount is not None else ""
             return " ".join(
-                filter(None, (act, *sorted(ids), value, "more" if is_by else ""))
+                filter(
+                    None, (act, *sorted(ids), colour, value, "more" if is_by else "")
+                )
             )
         case DeviceSetting(ids=ids, values=values):
             return f"set {' '.join(sorted(ids))} {values}"
