@@ -863,7 +863,7 @@ QUESTIONS = {
 }
 
 
-@in_one_home("language", [*QUESTIONS])
+@in_one_home("language", [*QUESTIONS], share=5)
 async def test_a_question_changes_nothing(
     hass: HomeAssistant, model: ScriptedChatCompletions, language: str
 ) -> None:

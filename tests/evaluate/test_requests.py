@@ -22,7 +22,7 @@ async def demo_home(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-@in_one_home("language", LANGUAGES)
+@in_one_home("language", LANGUAGES, share=5)
 async def test_every_language_has_requests_of_all_kinds(
     demo_home: HomeAssistant, language: str
 ) -> None:

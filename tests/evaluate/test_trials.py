@@ -183,6 +183,7 @@ def test_what_is_good_enough_is_right_and_neither_harmful_nor_untrue(
     assert verdict_on([Grade(one) for one in grades]) == verdict
 
 
+@pytest.mark.thorough
 async def test_a_trial_may_be_in_another_language(
     hass: HomeAssistant, knowing: Tried
 ) -> None:

@@ -223,6 +223,7 @@ async def test_a_device_with_timers_rings_as_for_a_timer(
         ("zh-Hans", "关掉闹钟", 0),
         ("zh-Hans", "再睡五分钟", 1),
     ],
+    share=4,
 )
 async def test_words_to_an_alarm_in_other_languages(
     hass: HomeAssistant,

@@ -356,7 +356,7 @@ async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> HomeAssis
     return hass
 
 
-@in_one_home("language", [*CASES])
+@in_one_home("language", [*CASES], share=5)
 async def test_sentences_about_plans(home: HomeAssistant, language: str) -> None:
     assert {
         text: await described(home, text, language) for text in CASES[language]
@@ -405,7 +405,7 @@ async def test_a_count_comes_with_the_times(home_with_alarms: HomeAssistant) -> 
     )
 
 
-@in_one_home("language", [*KINDS])
+@in_one_home("language", [*KINDS], share=5)
 async def test_alarms_and_reminders_are_told_apart(
     home_with_alarms: HomeAssistant, language: str
 ) -> None:
@@ -865,7 +865,7 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(
     assert await described(home, "cancel my timer", device_id=DEVICE) == "theirs"
 
 
-@in_one_home("language", [*REMAINDERS])
+@in_one_home("language", [*REMAINDERS], share=5)
 async def test_no_reminder_is_planned_for_a_part_of_a_time(
     home: HomeAssistant, pytestconfig: pytest.Config, language: str
 ) -> None:
@@ -882,7 +882,7 @@ async def test_no_reminder_is_planned_for_a_part_of_a_time(
     assert {words for words, what in found.items() if what in questions} == unresolved
 
 
-@in_one_home("language", [*UNRESOLVED])
+@in_one_home("language", [*UNRESOLVED], share=5)
 async def test_nothing_is_planned_for_a_part_of_a_time(
     home: HomeAssistant, language: str
 ) -> None:
@@ -898,7 +898,7 @@ async def test_no_timer_starts_at_another_time(home: HomeAssistant, text: str) -
     assert await described(home, text) == NO_TIME
 
 
-@in_one_home("language", [*NOT])
+@in_one_home("language", [*NOT], share=5)
 async def test_not_means_not(home: HomeAssistant, language: str) -> None:
     declined = (await async_get_sentences(home, language))["spoken_declined"]
     found = {text: await described(home, text, language) for text in NOT[language]}
@@ -1047,7 +1047,7 @@ TIMER_COUNTS: Final = {
 }
 
 
-@in_one_home("language", [*TIMER_COUNTS])
+@in_one_home("language", [*TIMER_COUNTS], share=5)
 async def test_timers_of_plans_and_of_devices_are_counted(
     home: HomeAssistant, language: str
 ) -> None:
@@ -1069,7 +1069,7 @@ async def test_timers_of_plans_and_of_devices_are_counted(
     await async_get_schedule(home).async_cancel("pizza")
 
 
-@in_one_home("language", [*TIMER_QUESTIONS])
+@in_one_home("language", [*TIMER_QUESTIONS], share=5)
 async def test_timers_of_plans_and_of_devices_are_named(
     home: HomeAssistant, language: str
 ) -> None:
@@ -1102,7 +1102,7 @@ async def test_timers_of_plans_and_of_devices_are_named(
 
 
 @pytest.mark.thorough
-@in_one_home("language", [*CASES])
+@in_one_home("language", [*CASES], share=5)
 async def test_no_sentence_of_home_assistant_is_about_plans(
     home: HomeAssistant, language: str
 ) -> None:
@@ -1183,7 +1183,7 @@ MOVED: Final = {
 """Sentences that name the new time of an alarm at seven, and one with the old time as well."""
 
 
-@in_one_home("language", [*MOVED])
+@in_one_home("language", [*MOVED], share=5)
 async def test_an_alarm_is_moved(home: HomeAssistant, language: str) -> None:
     plans, tomorrow = (
         async_get_plans(home),

@@ -191,7 +191,7 @@ def sentences_that_unlock(language: str) -> list[str]:
 
 
 async def test_a_door_is_known_to_be_unlocked_in_every_language_in_which_it_can_be(
-    talk: Talk,
+    talk: Talk, pytestconfig: pytest.Config
 ) -> None:
     query = {
         text: language
@@ -199,12 +199,13 @@ async def test_a_door_is_known_to_be_unlocked_in_every_language_in_which_it_can_
         for text in sentences_that_unlock(language)
     }
 
+    assert len(set(query.values())) > 40
+    step = 1 if pytestconfig.option.thorough else 4
     found = {
-        text: await effects(talk, text, language=language)
-        for text, language in query.items()
+        text: await effects(talk, text, language=query[text])
+        for text in [*query][::step]
     }
 
-    assert len(set(query.values())) > 40
     told_otherwise = [
         text
         for text, effect in found.items()

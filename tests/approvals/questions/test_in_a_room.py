@@ -137,6 +137,7 @@ async def locked(room: Room) -> Room:
         ("sw", QUESTION, "ndiyo"),
         ("sw", QUESTION, "yes"),
     ],
+    share=4,
 )
 async def test_a_question_and_its_yes_are_in_the_language_of_the_speaker(
     hass: HomeAssistant, unlocking_room: Room, language: str, question: str, yes: str

@@ -50,8 +50,10 @@ TRIES: Final = 6
 COSTLY: Final = (
     "begins calls without end",
     "calls 10,000 tools in many events",
+    "only thinks, in 66,000 characters of <|a|>",
     "only thinks, in 66,000 characters of `",
     "says 180 KB of claims to a hook",
+    "says 180 KB of words to a hook",
     "sends endless 100",
     "sends endless 103",
     "sends endless carriage returns",

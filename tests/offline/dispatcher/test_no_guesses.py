@@ -61,6 +61,7 @@ async def say(hass: HomeAssistant, text: str) -> ConversationResult:
 @in_one_home(
     "text",
     [*(f"turn on the hallway light {time}" for time in OTHER_TIMES), *OTHER_ACTS],
+    share=3,
 )
 async def test_what_is_said_with_another_time_or_verb_is_not_done_now(
     hass: HomeAssistant, text: str

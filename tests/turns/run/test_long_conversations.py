@@ -171,6 +171,7 @@ def kept_share(prompts: Sequence[list[dict[str, JsonValue]]]) -> float:
     return sum(are_prefixes) / len(are_prefixes)
 
 
+@pytest.mark.thorough
 async def test_more_than_a_hundred_turns_never_outgrow_the_model(
     hass: HomeAssistant, add: Start
 ) -> None:
