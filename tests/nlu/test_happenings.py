@@ -12,6 +12,7 @@ from custom_components.chatterbox.nlu.vocabulary import (
     KnownEntity,
     NamedPlace,
 )
+from tests.nlu.home import demo_names
 
 TABLE: Final[dict[str, dict[str, dict[str, str]]]] = tomllib.loads(
     Path(__file__).with_name("happenings.toml").read_text(encoding="utf-8")
@@ -61,3 +62,22 @@ def test_they_mean_one_entity_and_its_state(language: str) -> None:
         if meant not in (found or ["none"]):
             wrong[sentence] = found
     assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("nl", "als de voordeur opengaat, doe het licht aan"),
+        ("sv", "när ytterdörren öppnas, tänd lampan"),
+        ("de", "wenn die Haustür aufgeht, mach das Licht an"),
+    ],
+)
+def test_the_name_of_a_sensor_may_be_one_word_with_what_it_senses(
+    language: str, sentence: str
+) -> None:
+    words = happening_lexicon(language)
+    assert words
+    found = [*happenings(sentence, language, words, demo_names(language, words))]
+    assert {(one.entity_id, one.state) for one in found} == {
+        ("binary_sensor.front_door_contact", "on")
+    }

@@ -291,13 +291,26 @@ def _is_part(
     entity: KnownEntity, reading: Reading, parts: Parts, names: HomeVocabulary
 ) -> bool:
     """Return whether an entity is a part of what is named: "Front Door Contact", where a lock is the "Front Door"."""
+    words = names.words
     named = [
-        {*tokens_of_phrase(reading.text(one.start, one.end))}
+        {*map(words.stem, reading.heard[one.start : one.end])}
         for one in parts.all(Role.ENTITY)
     ]
-    own = [{*tokens_of_phrase(name)} for name in entity.names]
+    own = [_own_words(name, words) for name in entity.names]
     is_within = bool(named) and all(any(one <= name for name in own) for one in named)
     return is_within and _is_described(entity, parts, names)
+
+
+def _own_words(name: str, words: Lexicon) -> set[str]:
+    """Return the words of a name, without endings, and without what is written in one word: "Voordeurcontact"."""
+    found = tokens_of_phrase(name)
+    found += [
+        word.removesuffix(head)
+        for word in found
+        for head in words.heads
+        if word.endswith(head)
+    ]
+    return {*map(words.stem, found)}
 
 
 def _is_described(entity: KnownEntity, parts: Parts, names: HomeVocabulary) -> bool:
