@@ -23,6 +23,7 @@ from ..speech.text.phrases import (
 GAP: Final = "…"
 ARTICLE: Final = "article"
 SLIGHTLY: Final = "slightly"
+POLITE: Final = "polite"
 ACCENTED: Final = "accented"
 COMMA: Final = ","
 _LETTER: Final = rf"[^\W\d_{HAN}]"
@@ -90,11 +91,12 @@ type PhraseTable = dict[str, dict[str, str] | str]
 """The words of one language: for each role, its phrases divided by commas, mostly by their values.
 
 Beside roles, it has `article`, the fillers that are dropped before an item of a list,
-`slightly`, those with which a change is a small one, the texts of `_MARKS`,
+`slightly`, those with which a change is a small one, `polite`, those with which a
+command may end as a question, the texts of `_MARKS`,
 `accented`, words that differ from others in an accent alone, such as "apagué", and
 `past_day`, the words around a weekday that is past: "last …".
 """
-_OF_FILLERS: Final = frozenset({ARTICLE, SLIGHTLY})
+_OF_FILLERS: Final = frozenset({ARTICLE, SLIGHTLY, POLITE})
 _MARKS: Final = ("indefinite", "endings", "clitics", "point", "heads", "negations")
 """Texts that name no item of a list, endings of names, pronouns in one word with a verb, decimal points, heads, and
 negations.

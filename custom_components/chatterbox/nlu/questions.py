@@ -6,15 +6,22 @@ from functools import partial
 from typing import Final
 
 from .kinds import KINDS, EntityKind
-from .lexicon import WEEKDAYS, Role
+from .lexicon import WEEKDAYS, Role, tokens_of_phrase
 from .reading import Parts, Reading
 from .requests import StateQuestion, Surroundings, WorldQuestion
-from .targets import places_of
+from .targets import ROBOTS, places_of
 from .vocabulary import HomeVocabulary, KnownEntity
 
 _WEATHER: Final = frozenset(
-    {"weather", "rain", "snow", "sun", "wind", "fog", "clouds", "storm", "feel"}
+    {
+        *("weather", "temperature", "rain", "snow", "sun", "wind", "fog", "clouds"),
+        *("storm", "feel"),
+    }
 )
+_GENERAL: Final = frozenset({"weather", "temperature"})
+"""Topics that are answered with all that the weather is."""
+_WARMTH: Final = (["feel"], ["temperature"])
+"""Topics of questions that are about rooms as well: "how many degrees are there in the kitchen"."""
 _CLOCK: Final = frozenset({"time", "date"})
 SUN: Final = ("sunrise", "sunset")
 """Topics of questions when the sun rises and sets."""
@@ -56,6 +63,10 @@ _OF_STATES: Final = _SILENT | {
 }
 _SUBJECTS: Final = (Role.ENTITY, Role.KIND, Role.PRONOUN)
 _OF_FOLLOWING: Final = _SILENT | {Role.PLACE, Role.ENTITY, Role.QUANTIFIER}
+_ENDING: Final = [Role.QUESTION, Role.ASPECT]
+"""The roles of the last words of a question that ends with them: "扫地机还有多少电"."""
+_VALUED: Final = frozenset({"what", "how_many"})
+"""Forms of questions for a value, or for a number."""
 _TURNED: Final = ["closed", "locked"]
 """States of one door: "ai-je fermé la porte à clé ?"."""
 _THERMOMETERS: Final = frozenset({("climate", ""), ("sensor", "temperature")})
@@ -108,7 +119,7 @@ def state_question(
     parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
 ) -> StateQuestion | WorldQuestion | None:
     """Return the question about states that all words ask."""
-    if not _asks_for_state(parts, reading):
+    if not _asks_for_state(parts, reading) or _passes_over_question(reading, names):
         return None
     state_words = _StateWords(parts, names, surroundings)
     if state_words.is_about_nobody:
@@ -127,11 +138,30 @@ def _asks_for_state(parts: Parts, reading: Reading) -> bool:
     roles = [span.role for span in parts.spans if span.role is not Role.FILLER]
     is_marked = reading.is_asked and (Role.BE in roles or roles[:1] == [Role.STATE])
     is_begun = not {Role.QUESTION, Role.BE}.isdisjoint(roles[:1])
-    is_asked = is_begun or is_marked or roles[-1:] == [Role.QUESTION]  # "...吗"
-    is_warm = bool(parts.all(Role.PLACE)) and parts.values(Role.TOPIC) == ["feel"]
-    roles_of = _OF_STATES | {Role.TOPIC} if is_warm else _OF_STATES
+    is_ended = roles[-1:] == [Role.QUESTION] or roles[-2:] == _ENDING  # "…吗"
+    is_valued = parts.values(Role.TOPIC) == ["temperature"]
+    is_asked = is_begun or is_marked or is_ended or is_valued
+    roles_of = _OF_STATES | {Role.TOPIC} if _is_about_warmth(parts) else _OF_STATES
     is_one = len(parts.all(Role.STATE)) <= 1 or parts.values(Role.STATE) == _TURNED
     return is_asked and is_one and roles_of.issuperset(parts.by_role)
+
+
+def _is_about_warmth(parts: Parts) -> bool:
+    """Return whether words ask how warm it is in a place, or in a thing: "how many degrees are there in the fridge"."""
+    topics = parts.values(Role.TOPIC)
+    is_in_thing = topics == ["temperature"] and bool(parts.all(Role.ENTITY))
+    is_placed = bool(parts.all(Role.PLACE) or parts.all(Role.QUANTIFIER))
+    return is_in_thing or (is_placed and topics in _WARMTH)
+
+
+def _passes_over_question(reading: Reading, names: HomeVocabulary) -> bool:
+    """Return whether the first word, which may ask for names, is read as one that changes nothing: "¿qué luces …?"."""
+    first = reading.spans[0]
+    found = names.words.phrases.found(reading.heard, 0)
+    return first.role is Role.FILLER and any(
+        meaning.role is Role.QUESTION and meaning.value == "which" and end == first.end
+        for end, meaning in found
+    )
 
 
 @dataclass(frozen=True)
@@ -183,12 +213,16 @@ class _StateWords:
         return near if near and is_here else found
 
     def _related(self, ids: frozenset[str], able: frozenset[str]) -> frozenset[str]:
-        """Return the entities whose names begin with those of others: the "Car Charger Power" of the "Car Charger"."""
-        called = tuple(self.names.by_id[one].names[0] for one in ids)
-        sensors = (self.names.by_id[one] for one in able)
+        """Return the entities whose names hold those of others: the "Car Charger Power" of the "Car Charger"."""
+        called = [*map(self._words_of, ids)]
         return frozenset(
-            one.entity_id for one in sensors if one.names[0].startswith(called)
+            one for one in able if any(words <= self._words_of(one) for words in called)
         )
+
+    def _words_of(self, entity_id: str) -> set[str]:
+        """Return the words of the name of an entity, without endings: "Batería del robot aspirador"."""
+        name = self.names.by_id[entity_id].names[0]
+        return {*map(self.names.words.stem, tokens_of_phrase(name))}
 
     @property
     def _is_of_one_room(self) -> bool:
@@ -250,7 +284,12 @@ class _StateWords:
         is_named = bool(parts.all(Role.ENTITY) or parts.all(Role.PRONOUN))
         if not self.state:
             is_value = (is_named or bool(self.aspect)) and not parts.all(Role.KIND)
-            is_asked = "what" in forms or self._is_value_asked(forms)
+            is_where = "where" in forms and self.names.domains(ids) <= ROBOTS
+            is_asked = (
+                is_where
+                or not _VALUED.isdisjoint(forms)
+                or self._is_value_asked(forms)
+            )
             return "one" if is_value and is_asked and len(ids) <= MOST_TOLD else ""
         if self.is_whether:
             return self._form_of_whether(ids, is_named=is_named)
@@ -263,13 +302,14 @@ class _StateWords:
     def _is_value_asked(self, forms: Sequence[str]) -> bool:
         """Return whether a measured property is asked for: "how much power", "is it cold in the bedroom"."""
         is_somewhere = any(self.parts.all(role) for role in (Role.ENTITY, Role.PLACE))
+        is_valued = "temperature" in self.parts.values(Role.TOPIC)
         is_asked = "how_much" in forms or (self.is_whether and is_somewhere)
-        return bool(self.aspect) and is_asked
+        return bool(self.aspect) and (is_asked or is_valued)
 
     def _form_of_which(self, forms: Sequence[str]) -> str:
         parts = self.parts
         is_some = bool(parts.all(Role.KIND)) or self.state in {"on", "open"}
-        is_about_state = bool(parts.all(Role.BE)) or "what" in forms
+        is_about_state = bool(parts.all(Role.BE)) or not _VALUED.isdisjoint(forms)
         if self.is_of_persons:
             return "which"
         if not (is_some and is_about_state):
@@ -354,16 +394,16 @@ def world_question(parts: Parts, *, is_marked: bool) -> WorldQuestion | None:
 def _about_weather(
     parts: Parts, topics: Sequence[str], *, is_marked: bool
 ) -> WorldQuestion | None:
-    is_indoors = bool(parts.all(Role.QUANTIFIER)) and "feel" in topics
+    is_indoors = bool(parts.all(Role.QUANTIFIER)) and topics in _WARMTH
     if parts.all(Role.ZONE) or is_indoors:
         return None
     forms = {*parts.values(Role.QUESTION)}
-    phenomena = tuple(topic for topic in topics if topic != "weather")
+    phenomena = tuple(topic for topic in topics if topic not in _GENERAL)
     is_whether = _is_whether(parts, forms, is_marked=is_marked and bool(phenomena))
     days = parts.values(Role.DAY) or _days_of(forms)
     is_statement = topics == ["feel"] and not is_marked  # "hace frío"
     is_request = is_whether and not is_statement
-    is_alone = topics == ["weather"] or len(parts.spans) == 1
+    is_alone = not phenomena or len(parts.spans) == 1
     if is_whether and len(phenomena) > 1:
         return None
     if not any((forms, days, is_request, is_alone)):
@@ -391,10 +431,11 @@ def _about_clock(parts: Parts, topics: Sequence[str]) -> WorldQuestion | None:
     zones, days = parts.values(Role.ZONE), parts.values(Role.DAY)
     forms = parts.values(Role.QUESTION)
     is_topic_first = parts.spans[0].role is Role.TOPIC
-    is_asked = any((forms, parts.all(Role.BE), is_topic_first))
+    is_topic_last = parts.spans[-1].role is Role.TOPIC  # "明天几号"
+    is_asked = any((forms, parts.all(Role.BE), is_topic_first, is_topic_last))
     if not is_asked or parts.all(Role.PLACE):
         return None
-    is_which = "what" in forms or is_topic_first
+    is_which = "what" in forms or is_topic_first or is_topic_last
     is_dated = topics == ["date"] and len(days) == 1 and not zones
     if is_dated and is_which and days[0] in _DATES:
         return WorldQuestion(("date",), (days[0],))

@@ -279,7 +279,7 @@ def _spans(
         for span in known
         if span.role is Role.PARTICLE and _ends_part(heard, span.end, words)
     }
-    known = [span for span in known if span.end > least or span.role in _REPORTED]
+    known = [span for span in known if _is_read(span, least, len(heard))]
     known = [span for span in known if span.end not in last or span.role not in SMALL]
     yield from known
     if start in sentence.texts:
@@ -287,6 +287,12 @@ def _spans(
         yield from (PhraseSpan(start, end, Role.TEXT) for end in ends)
     if not known:
         yield PhraseSpan(start, start + 1, Role.UNKNOWN)
+
+
+def _is_read(span: PhraseSpan, least: int, count: int) -> bool:
+    """Return whether a phrase may stand where words that reverse a request do: it is longer, or asks "… or not?"."""
+    is_tag = span.role is Role.QUESTION and span.end == count
+    return span.end > least or span.role in _REPORTED or is_tag
 
 
 def _ends_part(heard: Sequence[str], end: int, words: Lexicon) -> bool:

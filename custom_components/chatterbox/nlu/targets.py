@@ -98,9 +98,9 @@ class CommandTargets:
         places = places_of(self.parts, self.names, self.surroundings)
         if places:
             able = self.names.within(able, frozenset[str | None]().union(*places))
-        kinds = [KINDS[value] for value in self.parts.values(Role.KIND)]
-        for kind in kinds:
-            able = self._having([kind], able)
+        kinds = {*self.parts.values(Role.KIND)}
+        for kind in kinds - {"everything"} if self._is_locking else kinds:
+            able = self._having([KINDS[kind]], able)
         found = self._of_words(able, places)
         return found if found and self._are_everywhere(found, places) else None
 
@@ -122,8 +122,17 @@ class CommandTargets:
         is_wide = bool(self._quantifiers & {"all", "home"})
         if is_wide and self.domains == CLIMATE and not self.parts.all(Role.KIND):
             return able or None  # "heat all rooms"
-        of_words = self._of_kind if self.parts.all(Role.KIND) else self._unnamed
+        is_everything = self.parts.values(Role.KIND) == ["everything"]
+        is_of_kind = self.parts.all(Role.KIND) and not (
+            is_everything and self._is_locking
+        )
+        of_words = self._of_kind if is_of_kind else self._unnamed
         return of_words(able, is_placed=bool(places))
+
+    @property
+    def _is_locking(self) -> bool:
+        """Whether "everything" is each lock: "lock everything"."""
+        return self.act == "lock" and self.domains == {"lock"}
 
     @property
     def _is_idle_pronoun(self) -> bool:
@@ -135,7 +144,8 @@ class CommandTargets:
         if self.parts.all(Role.ENTITY) or self.parts.all(Role.KIND):
             return False
         if self.parts.all(Role.PLACE):
-            return self.act in _IMPERSONAL
+            is_heated = self.act == "set" and self.domains == CLIMATE
+            return is_heated or self.act in _IMPERSONAL
         is_of_climate = self.domains == CLIMATE and self.act == MODE
         is_impersonal = is_of_climate or self.act in _IMPERSONAL
         return is_impersonal and not self.surroundings.last
@@ -265,8 +275,11 @@ class CommandTargets:
         """Return whether several entities are meant together: the lights of a room, or more than one of a kind."""
         if "both" in self._quantifiers:
             return len(found) == _TWO
-        if self.names.domains(found) == LIGHT:
+        domains = self.names.domains(found)
+        if domains == LIGHT:
             return self._is_many or has_place
+        if domains == CLIMATE and "home" in self._quantifiers:
+            return True  # "turn off the heating in the whole house"
         return self._is_many and has_place
 
     def _unnamed(

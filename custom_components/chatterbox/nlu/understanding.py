@@ -17,6 +17,7 @@ from .lexicon import (
     ARTICLE,
     COMMA,
     GAP,
+    POLITE,
     Lexicon,
     PhraseMeaning,
     Role,
@@ -64,7 +65,6 @@ _OF_COMMANDS: Final = (
     *(
         Role.ACT,
         Role.VERB,
-        Role.KIND,
         Role.ASPECT,
         Role.LEVEL,
         Role.COLOUR,
@@ -98,6 +98,11 @@ _AFTER_NAMES: Final = frozenset(
 )
 _SETTING: Final = frozenset({Role.PARTICLE, Role.AMOUNT, Role.LEVEL, Role.COLOUR})
 _MOST_ALIKE: Final = 3
+_DIRECTIONS: Final = {
+    **dict.fromkeys(("brighter", "louder", "warmer"), "more"),
+    **dict.fromkeys(("darker", "quieter", "cooler"), "less"),
+}
+"""Acts that sentences such as "it's too dark" mean, with what else changes the same."""
 
 
 @lru_cache(maxsize=64)
@@ -162,13 +167,13 @@ def _requests(
     reading: Reading, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
 ) -> Sequence[SpokenRequest]:
     """Return the requests of a reading; empty if one of them is none."""
-    whole = Parts(reading.spans)
+    whole = Parts(_without_tag(reading.spans))
     if question := _question(whole, reading, names, surroundings):
         return [question]
     if settings := _settings(whole, reading, words, names, surroundings):
         return settings
     found: list[SpokenRequest] = []
-    for spans in _divided(reading.spans):
+    for spans in _divided(whole.spans):
         parts = Parts(spans)
         other = (
             _question(parts, reading, names, surroundings)
@@ -184,7 +189,28 @@ def _requests(
             return ()
         found += several
         surroundings = _after(several, surroundings)
-    return found
+    return [one for at, one in enumerate(found) if not _is_reason(one, found[at + 1 :])]
+
+
+def _without_tag(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:
+    """Return spans without the last word of a command that is asked as a favour: "可以关一下台灯吗"."""
+    first, last = spans[0], spans[-1]
+    is_tag = last.role is Role.QUESTION and last.value == "is"
+    is_favour = first.role is Role.FILLER and first.value == POLITE and is_tag
+    is_acting = any(span.role in _ACTING for span in spans)
+    return spans[:-1] if is_favour and is_acting else spans
+
+
+def _is_reason(request: SpokenRequest, following: Sequence[SpokenRequest]) -> bool:
+    """Return whether a request only tells why the next is made: "I'm cold, turn up the thermostat"."""
+    match request, following:
+        case (
+            EntityCommand(act=act, ids=ids, is_elliptic=True),
+            [EntityCommand(act=next_act, ids=next_ids, is_elliptic=False), *_],
+        ) if act in _DIRECTIONS:
+            return ids == next_ids and next_act in {act, _DIRECTIONS[act], "set"}
+        case _:
+            return False
 
 
 def _commands(
@@ -510,11 +536,19 @@ def _is_title(
     is_wide = _ends_everywhere(reading, text, words)
     if is_wide or _has(reading, text, names, Role.PLACE, Role.ENTITY):
         return False
+    kinds = [
+        one.value
+        for at in range(text.start, text.end)
+        for _, one in words.phrases.found(reading.heard, at)
+        if one.role is Role.KIND
+    ]
     is_vague = _acts_before(reading, text.start, words) != {"play"}
-    if is_vague and words.is_small(reading.heard[text.start]):
+    is_music = {"music"} == {*kinds}  # "mettimi della musica tranquilla"
+    if is_vague and not is_music and words.is_small(reading.heard[text.start]):
         return False  # "metti a letto i bambini"
     known = _OF_COMMANDS if is_vague else ()
-    return not _has(
+    is_other = is_vague and bool({*kinds} - {"music"})
+    return not is_other and not _has(
         reading, text, words.phrases, Role.REVERSING, Role.DAY, Role.UNIT, *known
     )
 
@@ -569,8 +603,10 @@ def _name_of_timer(
     is_plain = not _has(
         reading, text, words.phrases, Role.REVERSING, Role.DAY, Role.UNIT, Role.AND
     )
+    is_number = any(words.numbers.found(reading.heard, text.start))
+    is_part = is_number and after == [Role.PREPOSITION]  # "three quarters of an hour"
     phrase = reading.text(text.start, text.end)
-    return telling_text(phrase, words) if is_told and is_plain else ""
+    return telling_text(phrase, words) if is_told and is_plain and not is_part else ""
 
 
 def _unknown_name(reading: Reading, names: HomeVocabulary) -> UnknownName | None:
