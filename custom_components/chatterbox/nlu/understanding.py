@@ -536,21 +536,27 @@ def _is_title(
     is_wide = _ends_everywhere(reading, text, words)
     if is_wide or _has(reading, text, names, Role.PLACE, Role.ENTITY):
         return False
-    kinds = [
-        one.value
-        for at in range(text.start, text.end)
-        for _, one in words.phrases.found(reading.heard, at)
-        if one.role is Role.KIND
-    ]
     is_vague = _acts_before(reading, text.start, words) != {"play"}
-    is_music = {"music"} == {*kinds}  # "mettimi della musica tranquilla"
-    if is_vague and not is_music and words.is_small(reading.heard[text.start]):
-        return False  # "metti a letto i bambini"
+    if is_vague and not _may_be_music(text, reading, words):
+        return False
     known = _OF_COMMANDS if is_vague else ()
-    is_other = is_vague and bool({*kinds} - {"music"})
-    return not is_other and not _has(
+    return not _has(
         reading, text, words.phrases, Role.REVERSING, Role.DAY, Role.UNIT, *known
     )
+
+
+def _may_be_music(text: PhraseSpan, reading: Reading, words: Lexicon) -> bool:
+    """Return whether words after an act for several things may be a title.
+
+    "Della musica tranquilla" may, "a letto i bambini" and "musica in soffitta" may not.
+    """
+    kinds, placed = set[str](), False
+    for at in range(text.start, text.end):
+        found = [one for _, one in words.phrases.found(reading.heard, at)]
+        placed |= bool(kinds) and any(one.role is Role.PREPOSITION for one in found)
+        kinds |= {one.value for one in found if one.role is Role.KIND}
+    is_bare = not kinds and not words.is_small(reading.heard[text.start])
+    return is_bare or (kinds == {"music"} and not placed)
 
 
 def _ends_everywhere(reading: Reading, text: PhraseSpan, words: Lexicon) -> bool:
