@@ -286,9 +286,7 @@ class _StateWords:
             is_value = (is_named or bool(self.aspect)) and not parts.all(Role.KIND)
             is_where = "where" in forms and self.names.domains(ids) <= ROBOTS
             is_asked = (
-                is_where
-                or not _VALUED.isdisjoint(forms)
-                or self._is_value_asked(forms)
+                is_where or not _VALUED.isdisjoint(forms) or self._is_value_asked(forms)
             )
             return "one" if is_value and is_asked and len(ids) <= MOST_TOLD else ""
         if self.is_whether:
