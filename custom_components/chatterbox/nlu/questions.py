@@ -147,11 +147,11 @@ def _asks_for_state(parts: Parts, reading: Reading) -> bool:
 
 
 def _is_about_warmth(parts: Parts) -> bool:
-    """Return whether words ask how warm it is in a place, or in a thing: "how many degrees are there in the fridge"."""
+    """Return whether words ask how warm it is in a place, or in an entity: "how many degrees are in the fridge"."""
     topics = parts.values(Role.TOPIC)
-    is_in_thing = topics == ["temperature"] and bool(parts.all(Role.ENTITY))
+    is_in_entity = topics == ["temperature"] and bool(parts.all(Role.ENTITY))
     is_placed = bool(parts.all(Role.PLACE) or parts.all(Role.QUANTIFIER))
-    return is_in_thing or (is_placed and topics in _WARMTH)
+    return is_in_entity or (is_placed and topics in _WARMTH)
 
 
 def _passes_over_question(reading: Reading, names: HomeVocabulary) -> bool:

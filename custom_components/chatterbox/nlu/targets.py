@@ -279,7 +279,7 @@ class CommandTargets:
         if domains == LIGHT:
             return self._is_many or has_place
         if domains == CLIMATE and "home" in self._quantifiers:
-            return True  # "turn off the heating in the whole house"
+            return True  # "turn off the heating everywhere"
         return self._is_many and has_place
 
     def _unnamed(
