@@ -164,9 +164,13 @@ def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Readi
         for start in range(len(heard))
         for one in words.phrases.found(heard, start)
     ]
-    sentence_words = _SentenceWords(
-        heard, _starts_of_text(phrases, words), _pairs(phrases, words)
+    is_about_list = any(
+        names.domains(one.ids) == {"todo"}
+        for start in range(len(heard))
+        for _, one in names.found(heard, start)
     )
+    starts = _starts_of_text(phrases, words, is_about_list=is_about_list)
+    sentence_words = _SentenceWords(heard, starts, _pairs(phrases, words))
     ways = coverings(
         len(heard),
         lambda start: _spans(sentence_words, start, words, names),
@@ -206,7 +210,10 @@ def _is_pair(first: str, last: str, words: Lexicon, names: HomeVocabulary) -> bo
 
 
 def _starts_of_text(
-    found: Sequence[tuple[int, int, PhraseMeaning]], words: Lexicon
+    found: Sequence[tuple[int, int, PhraseMeaning]],
+    words: Lexicon,
+    *,
+    is_about_list: bool,
 ) -> frozenset[int]:
     """Return where a text may begin: after an act that takes one. `found` has the starts and ends of all phrases."""
     is_timed, is_asked = (
@@ -218,7 +225,11 @@ def _starts_of_text(
         for start, end, meaning in found
         if words.begins(meaning, _BEFORE_TEXT)
         or (is_timed and _begins_name(meaning, words))
-        or (is_asked and start == 0 and meaning.role in {Role.BE, Role.QUESTION})
+        or (
+            (is_asked or is_about_list)
+            and start == 0
+            and meaning.role in {Role.BE, Role.QUESTION}
+        )
     )
 
 

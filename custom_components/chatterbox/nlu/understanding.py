@@ -306,6 +306,7 @@ def _of_list(
     parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabulary
 ) -> ListRequest | OpenQuestion | None:
     """Return what is to be done with a list and the items on it."""
+    parts = _with_item(parts, names)
     act = parts.act(words) or _act_of_question(parts)
     is_explained = _OF_LISTS.issuperset(parts.by_role)
     if not is_explained or act not in {*_OF_ITEMS, "read", "has"}:
@@ -326,6 +327,20 @@ def _of_list(
     if _names_list(reading, texts[0], names):
         return None  # "add milk, the chores"
     return _on_any_list(request, texts[0], parts, reading, words)
+
+
+def _with_item(parts: Parts, names: HomeVocabulary) -> Parts:
+    """Return words in which the name of another entity beside a list is an item: "put coffee on the list"."""
+    listed = [_LIST in names.domains(one.ids) for one in parts.named]
+    if not (any(listed) or _LISTS & {*parts.values(Role.KIND)}) or all(listed):
+        return parts
+    named = zip(parts.all(Role.ENTITY), listed, strict=True)
+    others = [span for span, is_list in named if not is_list]
+    spans = [
+        PhraseSpan(span.start, span.end, Role.TEXT) if span in others else span
+        for span in parts.spans
+    ]
+    return Parts(spans)
 
 
 def _whole_list(request: ListRequest, parts: Parts) -> ListRequest:

@@ -209,12 +209,12 @@ class OfflineDispatcher:
                     {**question.arguments}, is_whether=is_whether
                 )
             )
-        elif found and self._knows_nobody(found):
-            response = self._query_answer(await self._say("spoken_nobody"))
         elif effects is None or (found and self._is_unhandled(found)):
             response = await self._not_understood(query)
         elif found is None or effects == TRIGGERED:
             response = await self._converse(query)
+        elif self._knows_nobody(found):
+            response = self._query_answer(await self._say("spoken_nobody"))
         elif command := delayed_command(found.intent.name, slots_of(found)):
             response = await self._refuse_delayed(replace(query, text=command))
         elif states := sensed_question(self.hass, found):
