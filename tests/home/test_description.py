@@ -123,7 +123,7 @@ async def test_the_list_of_home_assistant_gives_way_to_it_and_nothing_else_does(
 
     assert LINES in short.prompt
     assert "Static Context" not in short.prompt
-    assert "homeassistant__GetLiveContext" in short.prompt
+    assert "call GetLiveContext." in short.prompt
     assert "names: Kitchen Lamp" in short.prompt  # said by somebody else
     assert "Static Context" in listed.prompt
     assert [one.name for one in short.definitions] == [
@@ -147,9 +147,14 @@ async def test_floors_and_classes_are_told_of_where_there_are_several(
         assert tool.short_parameters is not None
         filters = tool.short_parameters["properties"]
         assert isinstance(filters, dict)
+        assert "floor" not in filters
+        assert "floor" in str(tool.parameters)
+        told = (
+            ["floor"] if "For all of a floor, give it as area." in offer.prompt else []
+        )
         return (
             offer.prompt,
-            [name for name in filters if name in {"floor", "device_class"}],
+            [*told, *(name for name in filters if name == "device_class")],
         )
 
     assert (await offered())[1] == ["floor"]
@@ -158,18 +163,18 @@ async def test_floors_and_classes_are_told_of_where_there_are_several(
         async_expose_entity(home, conversation.DOMAIN, entity_id, should_expose=False)
     prompt, filters = await offered()
     assert "device_class" not in prompt
-    assert filters == []
+    assert filters == ["floor"]
 
     home.states.async_set("cover.blind", "open", {"device_class": "blind"})
     home.states.async_set("binary_sensor.door", "on", {"device_class": "door"})
     home.states.async_set("binary_sensor.pane", "on", {"device_class": "window"})
-    assert (await offered())[1] == ["floor"]  # they are in no room
+    assert (await offered())[1] == ["floor"]
 
     home.states.async_set("cover.curtain", "open", {"device_class": "curtain"})
     prompt, filters = await offered()
     assert filters == ["floor", "device_class"]
     assert "Values of device_class: blind, curtain." in prompt
-    assert async_get_home(home, conversation.DOMAIN).distinctions.device_classes == {
+    assert async_get_home(home, conversation.DOMAIN).told_classes == {
         "blind",
         "curtain",
     }

@@ -13,9 +13,12 @@ from tests.support.llm_apis import offer_of, run
 from tests.support.one_home import in_one_home
 
 HOME = """
+floors:
+  - { id: ground, name: Ground Floor }
+  - { id: upper, name: Upper Floor, aliases: [Upstairs] }
 areas:
-  - { id: kitchen, name: Kitchen, aliases: [Galley] }
-  - { id: bedroom, name: Bedroom }
+  - { id: kitchen, name: Kitchen, floor: ground, aliases: [Galley] }
+  - { id: bedroom, name: Bedroom, floor: upper }
 entities:
   - id: light.kitchen
     name: Kitchen Light
@@ -63,6 +66,11 @@ async def test_an_error_and_a_filter_are_those_of_home_assistant(
 
     assert "Kitchen\\n light: Light on (50 %)" in kitchen.content
     assert "Bedroom" not in kitchen.content
+    for name in ("Upper Floor", "upper floor", "upstairs"):
+        upstairs = await run(offer, GET_STATES, area=name)
+        assert "Bedroom\\n light: Light off" in upstairs.content
+        assert "Kitchen" not in upstairs.content
+        assert "Fan" not in upstairs.content
     assert nowhere.is_error
     assert "Attic" in nowhere.content
 

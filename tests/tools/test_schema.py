@@ -10,7 +10,6 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.llm import selector_serializer
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.home.entities import Distinctions
 from custom_components.chatterbox.tools.schema import (
     MAX_SCHEMAS,
     SchemaCache,
@@ -331,20 +330,17 @@ def test_a_model_is_told_only_of_filters_that_tell_entities_of_the_home_apart() 
 
     name, area = {"type": "string", "description": "Its name"}, {"type": "string"}
     position = {"type": "integer", "minimum": 0, "maximum": 100}
-    assert short_parameters(
-        parameters, Distinctions(frozenset({"blind", "outlet"}), floors=True)
-    ) == {
+    assert short_parameters(parameters, frozenset({"blind", "outlet"})) == {
         "type": "object",
         "properties": {
             "name": name,
             "area": area,
-            "floor": area,
             "device_class": area,
             "position": position,
         },
         "required": ["position"],
     }
-    assert short_parameters(parameters, Distinctions())["properties"] == {
+    assert short_parameters(parameters)["properties"] == {
         "name": name,
         "area": area,
         "position": position,

@@ -21,6 +21,7 @@ _GUIDE: Final = (
     "before another name. In a call, give a thing's name as it stands here, and its room as area."
 )
 _ON_QUOTES: Final = "In quotes, a name is a JSON string."
+_ON_FLOORS: Final = "For all of a floor, give it as area."
 _ON_CLASSES: Final = "Values of device_class: {classes}."
 _ON_STATES: Final = (
     "Answer from this list whether something exists, and where. It holds no states: before you answer about a state, "
@@ -64,7 +65,9 @@ def describe_home(home: Home, state_tool: str, telling: HomeDetail = AS_USUAL) -
         on_states = _ON_STATES_OF_MANY
     elif '"' in lines:
         guide = f"{guide} {_ON_QUOTES}"
-    if classes := home.distinctions.device_classes:
+    if len(home.floors) > 1:
+        guide = f"{guide} {_ON_FLOORS}"
+    if classes := home.told_classes:
         guide = f"{guide} {_ON_CLASSES.format(classes=', '.join(sorted(classes)))}"
     return "\n".join((guide, on_states.format(tool=state_tool), lines))
 

@@ -5,11 +5,11 @@ prompts stay identical.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import inf
-from typing import Final, NamedTuple
+from typing import Final
 
 from homeassistant.const import (
     ATTR_DEVICE_CLASS,
@@ -298,18 +298,6 @@ class ExposedEntity:
 _SENSORS: Final = frozenset({"binary_sensor", "sensor"})
 
 
-class Distinctions(NamedTuple):
-    """The differences in a home that a model has to know to control it. Nothing about others is in its prompt."""
-
-    device_classes: frozenset[str] = frozenset()
-    """Those of domains with things of another class or of none; without sensors, which nobody controls."""
-    floors: bool = False
-    """Whether not all things are on one floor."""
-
-
-NO_DISTINCTIONS: Final = Distinctions()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Home:
     """The exposed home, in the order of the list. It equals itself alone: it is compared in each turn."""
@@ -327,7 +315,10 @@ class Home:
     elsewhere: tuple[ExposedEntity, ...] = ()
     """Calendars and scripts, which their own tools name."""
     device_classes: frozenset[str] = frozenset()
-    distinctions: Distinctions = NO_DISTINCTIONS
+    told_classes: frozenset[str] = frozenset()
+    """The device classes that a model has to know: those of domains with things of another class or of none. Sensors
+    are left out, which nobody controls.
+    """
 
     @property
     def all_entities(self) -> tuple[ExposedEntity, ...]:
@@ -366,7 +357,6 @@ def _read_home(hass: HomeAssistant, assistant: str) -> Home:
     by_room: dict[str | None, list[ExposedEntity]] = {}
     for entity in entities:
         by_room.setdefault(entity.area_id, []).append(entity)
-    on_floors = {rooms[area_id].floor_id if area_id else None for area_id in by_room}
     classes = {str(state.attributes.get(ATTR_DEVICE_CLASS) or "") for state in states}
     return Home(
         _floors(hass),
@@ -375,7 +365,7 @@ def _read_home(hass: HomeAssistant, assistant: str) -> Home:
         {area_id: tuple(in_room) for area_id, in_room in by_room.items()},
         tuple(elsewhere),
         frozenset(classes - {""}),
-        _distinctions(states, on_floors),
+        _told_classes(states),
     )
 
 
@@ -409,9 +399,7 @@ def _floors(hass: HomeAssistant) -> tuple[Floor, ...]:
     )
 
 
-def _distinctions(
-    states: Iterable[State], floors: Collection[str | None]
-) -> Distinctions:
+def _told_classes(states: Iterable[State]) -> frozenset[str]:
     classes: defaultdict[str, set[object]] = defaultdict(set)
     for state in states:
         classes[state.domain].add(state.attributes.get(ATTR_DEVICE_CLASS))
@@ -420,10 +408,7 @@ def _distinctions(
         for domain, kinds in classes.items()
         if domain not in _SENSORS and len(kinds) > 1
     ]
-    return Distinctions(
-        frozenset(str(kind) for kinds in several for kind in kinds if kind),
-        len(floors) > 1,
-    )
+    return frozenset(str(kind) for kinds in several for kind in kinds if kind)
 
 
 def _named(

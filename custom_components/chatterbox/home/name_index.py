@@ -181,6 +181,19 @@ def place_name(hass: HomeAssistant, kind: str, name: str) -> str:
     return next(iter(found)).name if len(found) == 1 else name
 
 
+def floor_called(hass: HomeAssistant, name: str) -> str | None:
+    """Return the id of the floor that is meant by a name that is none of an area, and may mean none."""
+    if any(intent.find_areas(name, ar.async_get(hass))):
+        return None
+    if found := [*intent.find_floors(name, fr.async_get(hass))]:
+        return found[0].floor_id
+    match [*places_named(hass, name, "area", "floor")]:
+        case [Known(kind="floor", key=floor_id)]:
+            return floor_id
+        case _:
+            return None
+
+
 def places_named(hass: HomeAssistant, name: str, *kinds: str) -> AbstractSet[Known]:
     """Return the areas and floors that a name may mean."""
     index = _names_of(async_get_home(hass, CONVERSATION))

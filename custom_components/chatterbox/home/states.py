@@ -34,8 +34,8 @@ class _Entry(BaseModel):
 _ENTRIES: Final = TypeAdapter(tuple[_Entry, ...])
 
 
-def short_states(text: str, home: Home) -> str:
-    """Return the result of `GetLiveContext` in short; `text` itself if it has another form."""
+def short_states(text: str, home: Home, floor_id: str | None = None) -> str:
+    """Return the result of `GetLiveContext` in short, of one floor or of all; `text` itself if it has another form."""
     try:
         entries = _ENTRIES.validate_python(yaml.load(text.partition("\n")[2], _LOADER))  # noqa: S506  # a safe loader
     except ValidationError, yaml.YAMLError:
@@ -49,8 +49,11 @@ def short_states(text: str, home: Home) -> str:
         ): one.listed_name
         for one in home.entities
     }
+    told = {areas[one.area_id] for one in home.rooms if one.floor_id == floor_id}
     rooms: dict[str, dict[str, list[str]]] = {}
     for entry in entries:
+        if floor_id and entry.areas not in told:
+            continue
         short = names.get((entry.names, entry.domain, entry.areas)) or entry.names
         kind = " ".join(
             filter(None, (entry.domain, entry.attributes.get("device_class")))

@@ -1,7 +1,7 @@
 """Converts the arguments of tools to JSON Schema that every provider accepts, and caches the results."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -12,7 +12,6 @@ from homeassistant.util.json import json_loads_object
 
 from ..agent.json.coercion import bare_name
 from ..agent.messages import JsonObject, JsonValue
-from ..home.entities import NO_DISTINCTIONS, Distinctions
 
 type CustomSerializer = Callable[[object], object]
 """Returns the JSON Schema of a validator, or `probatio.UNSUPPORTED`."""
@@ -306,13 +305,13 @@ _FLOOR: Final = "floor"
 
 
 def short_parameters(
-    parameters: JsonObject, distinctions: Distinctions = NO_DISTINCTIONS
+    parameters: JsonObject, telling: frozenset[str] = frozenset()
 ) -> JsonObject:
     """Return parameters without what no model needs.
 
-    That are filters that tell nothing in the home apart, the one domain that a tool
-    has, that filters may be lists, the classes, which the prompt lists, and words on a
-    range.
+    That are filters that tell nothing in the home apart, the floor, which may be given
+    as the area, the one domain that a tool has, that filters may be lists, the classes,
+    which the prompt lists, and words on a range.
     """
     short = {
         keyword: value
@@ -326,24 +325,33 @@ def short_parameters(
             *(() if _AREA in properties else (_FLOOR,)),
         }
         for name, part in properties.items():
-            shortened = _short_parameter(name, part, distinctions)
+            shortened = _short_parameter(name, part, telling)
             if shortened is not None or name in needed:
                 parts[name] = part if shortened is None else shortened
         short["properties"] = parts
     return short
 
 
+def without_arguments(parameters: JsonObject, names: Collection[str]) -> JsonObject:
+    """Return parameters without some arguments."""
+    properties = parameters.get("properties")
+    if not names or not isinstance(properties, dict):
+        return parameters
+    kept = {name: part for name, part in properties.items() if name not in names}
+    return {**parameters, "properties": kept}
+
+
 def _short_parameter(
-    name: str, schema: JsonValue, distinctions: Distinctions
+    name: str, schema: JsonValue, telling: frozenset[str]
 ) -> JsonValue:
     """Return the schema of one parameter; None for one that no model needs if it is optional."""
     match schema:
         case {"items": {"enum": [_]}} if name == _DOMAIN:
             return None
-        case _ if name == _FLOOR and not distinctions.floors:
+        case _ if name == _FLOOR:
             return None
         case {"items": {"enum": list(classes)}} if name == ATTR_DEVICE_CLASS:
-            is_present = not distinctions.device_classes.isdisjoint(_texts(classes))
+            is_present = not telling.isdisjoint(_texts(classes))
             return {"type": "string"} if is_present else None
         case {"items": dict(items)} if name == _DOMAIN:
             return items
@@ -388,21 +396,21 @@ class SchemaCache:
         self,
         schema: probatio.Schema,
         custom_serializer: CustomSerializer | None = None,
-        distinctions: Distinctions | None = None,
+        telling: frozenset[str] | None = None,
     ) -> ToolSchema:
         """Return `convert_schema(schema, custom_serializer)`, from the cache if possible.
 
-        It has `short_parameters` if the `distinctions` of the home are given.
+        It has `short_parameters` if the `telling` device classes of the home are given.
         """
         parts = (custom_serializer, *_parts(schema))
-        identity = (distinctions, *map(_identity, parts))
+        identity = (telling, *map(_identity, parts))
         if identity in self._converted:
             self._converted.move_to_end(identity)
             return self._converted[identity][1]
         converted = convert_schema(schema, custom_serializer)
-        if distinctions is not None:
+        if telling is not None:
             converted = replace(
-                converted, short=short_parameters(converted.parameters, distinctions)
+                converted, short=short_parameters(converted.parameters, telling)
             )
         self._converted[identity] = (parts, converted)
         if len(self._converted) > MAX_SCHEMAS:

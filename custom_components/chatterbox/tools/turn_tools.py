@@ -194,7 +194,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     offers = [_permitted(one.offer, policy) for one in answers if one.offer]
     notes = [_SILENT.format(one.api.name) for one in answers if one.offer is None]
     exposed = async_get_home(hass, llm_context.assistant)
-    merged = merge_apis(hass, offers, exposed.distinctions if home.is_compact else None)
+    merged = merge_apis(hass, offers, exposed.told_classes if home.is_compact else None)
     _log_problems(hass, answers, missing, merged.problems)
     instance = await merged.api.async_get_api_instance(llm_context)
     dispatcher = LlmToolDispatcher(instance)
@@ -372,7 +372,7 @@ async def async_offer_common_tools(
         hass, settings.llm_apis, context, timeout, home=settings.home, policy=policy
     )
     own = offered_to(hass, settings, home_is_large=offer.home_is_large)
-    return offer._replace(definitions=with_own_tools(offer.definitions, own))
+    return offer._replace(definitions=with_own_tools(hass, offer.definitions, own))
 
 
 async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes which tools there are, or what they do
@@ -425,7 +425,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         context = context.replace(line, "").strip()
     labels = {name: label for name, label in offer.labels.items() if name not in own}
     labels |= {name: tool.label for name, tool in own.items() if tool.label}
-    definitions = with_own_tools(offer.definitions, own.values())
+    definitions = with_own_tools(hass, offer.definitions, own.values())
     if understands_sentences:
         by_name[PROCESS_SENTENCE.name] = OfflineDispatcher(
             hass,

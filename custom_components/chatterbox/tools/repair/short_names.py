@@ -31,7 +31,7 @@ from ...effects.intents import Naming, delayed_command, intent_naming, items_mea
 from ...home.description import listed, quoted
 from ...home.entities import ExposedEntity, Home, async_get_home
 from ...home.entity_matches import matching_states
-from ...home.name_index import NameIndex, name_words, place_name
+from ...home.name_index import NameIndex, floor_called, name_words, place_name
 from ...internals.llm import KnownTool, known_tool
 from ..annotations import unwrapped
 from ..dispatch import NOT_DELAYED, call_effects
@@ -122,10 +122,7 @@ class NameResolver(Hooks):
     ) -> Deny | JsonObject:
         """Return arguments with the names by which Home Assistant finds the place and the entity that are meant."""
         naming, prefix = _naming(self._hass, offered)
-        given = dict(arguments)
-        for slot in {*naming.slots} & {"area", "floor"}:
-            if place := _text(arguments.get(f"{prefix}{slot}")):
-                given[f"{prefix}{slot}"] = place_name(self._hass, slot, place)
+        given = self._with_places(naming, prefix, arguments)
         search = _search(naming, prefix, given)
         if search is None or search.name == EVERYTHING:
             return given
@@ -133,6 +130,22 @@ class NameResolver(Hooks):
             return given
         name = self._meant(tool, search, given)
         return name if isinstance(name, Deny) else {**given, search.slot: name}
+
+    def _with_places(
+        self, naming: Naming, prefix: str, arguments: JsonObject
+    ) -> JsonObject:
+        """Return arguments with places by their names; a floor may be given as the area."""
+        given = dict(arguments)
+        area, floor = (f"{prefix}{slot}" for slot in ("area", "floor"))
+        place = _text(given.get(area)) if "area" in naming.slots else ""
+        if place and not given.get(floor) and floor_called(self._hass, place):
+            if "floor" not in naming.slots:
+                return given  # the tool knows floors by itself
+            given[floor] = given.pop(area)
+        for slot in {*naming.slots} & {"area", "floor"}:
+            if place := _text(given.get(f"{prefix}{slot}")):
+                given[f"{prefix}{slot}"] = place_name(self._hass, slot, place)
+        return given
 
     def _with_item(self, intent_type: str, arguments: JsonObject) -> Deny | JsonObject:
         """Return arguments with the item of a list as it stands there."""
