@@ -180,3 +180,59 @@ def test_what_a_model_sees_of_a_call_means_that_call(
     assert type(again) is type(direct)
     if isinstance(again, Runnable) and isinstance(direct, Runnable):
         assert again == direct
+
+
+BARE: Final = replace(tool("home__lamp", parameters=STOP.parameters), is_bare=True)
+
+
+@pytest.mark.parametrize(
+    ("others", "seen"),
+    [
+        ((), "lamp"),
+        ((OTHER, STOP), "lamp"),
+        ((tool("lamp"),), "home__lamp"),
+        ((tool("Lamp"),), "home__lamp"),
+        ((tool("store__lamp"),), "home__lamp"),
+        ((replace(tool("store__lamp"), is_listed=False),), "home__lamp"),
+        ((replace(tool("store__lamp"), is_bare=True),), "home__lamp"),
+    ],
+)
+def test_a_model_sees_a_name_without_prefix_where_no_other_tool_has_it(
+    others: tuple[ToolDefinition, ...], seen: str
+) -> None:
+    tools = (BARE, *others)
+    transcript = (
+        AssistantMessage(tool_calls=(ToolCall("1", "home__lamp", "{}"),)),
+        ToolResult("1", "home__lamp", "Done."),
+    )
+
+    visible = shown_tools(tools)
+
+    assert seen in {one.name for one in visible}
+    message, result = as_shown(transcript, visible)
+    assert isinstance(message, AssistantMessage)
+    assert isinstance(result, ToolResult)
+    assert message.tool_calls == (ToolCall("1", seen, "{}"),)
+    assert result.name == seen
+    for name in (seen, "home__lamp"):
+        fitted = fit_call(ToolCall("1", name, "{}"), tools, None, ())
+        assert isinstance(fitted, Runnable)
+        assert fitted.tool is BARE
+    assert BARE in every_part(visible)
+    assert "lamp" not in {one.name for one in every_part(visible)} - {
+        one.name for one in others
+    }
+
+
+def test_a_joined_tool_tells_only_of_actions_that_are_there() -> None:
+    notes = {"find": "find: by words.", "play": "play: what was found."}
+    group = replace(_PLAYER, name="home__player", on_actions=notes)
+    tools = [
+        replace(one, part=ToolPart(group, one.part.action))
+        for one in (FIND, STOP)
+        if one.part
+    ]
+
+    [player] = shown_tools(tools)
+
+    assert (player.name, player.description) == ("player", "Plays. find: by words.")

@@ -6,7 +6,7 @@ rules, hooks, effects, records and dispatchers see real tools alone. A call of a
 tool that a model does not see is as good. Decision 59.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from operator import attrgetter
@@ -26,9 +26,11 @@ from .messages import (
     Transcript,
     canonical_json,
 )
-from .text import find_name
+from .text import bare_tool_name, find_name
 
 _ACTION: Final = "action"
+_WHOLE: Final = ""
+"""In place of an action, of a tool that a model sees without the prefix of its name."""
 
 
 def joined_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
@@ -66,7 +68,11 @@ def _joined(group: ToolGroup, parts: Mapping[str, ToolDefinition]) -> ToolDefini
         },
         "required": [_ACTION],
     }
-    return ToolDefinition(group.name, group.description, parameters, parts=actions)
+    on_actions = (text for action, text in group.on_actions.items() if action in parts)
+    description = " ".join((group.description, *on_actions))
+    return ToolDefinition(
+        group.name, description, parameters, parts=actions, is_bare=True
+    )
 
 
 def _properties(tool: ToolDefinition) -> JsonObject:
@@ -76,16 +82,33 @@ def _properties(tool: ToolDefinition) -> JsonObject:
 
 def shown_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
     """Return the tools that a model sees, sorted by name."""
+    tools = tuple(tools)
     listed = [tool for tool in tools if tool.is_listed]
     joined = joined_tools(listed)
     parts = {part.name for one in joined for part in one.parts.values()}
     rest = [tool for tool in listed if tool.name not in parts]
-    return tuple(sorted((*rest, *joined), key=attrgetter("name")))
+    names = Counter(bare_tool_name(tool.name) for tool in (*tools, *joined))
+    seen = (
+        _without_prefix(tool)
+        if tool.is_bare and names[bare_tool_name(tool.name)] == 1
+        else tool
+        for tool in (*rest, *joined)
+    )
+    return tuple(sorted(seen, key=attrgetter("name")))
+
+
+def _without_prefix(tool: ToolDefinition) -> ToolDefinition:
+    name = tool.name.rpartition("__")[2]
+    return replace(tool, name=name, parts=tool.parts or {_WHOLE: tool})
 
 
 def every_part(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
-    """Return tools with those that the joined ones among them stand for."""
-    return tuple(one for tool in tools for one in (tool, *tool.parts.values()))
+    """Return tools with those that the joined ones among them stand for, each under its whole name."""
+    return tuple(
+        one
+        for tool in tools
+        for one in (*(() if _WHOLE in tool.parts else (tool,)), *tool.parts.values())
+    )
 
 
 def meant_by(
@@ -115,29 +138,38 @@ def as_shown(
     transcript: Transcript, tools: Iterable[ToolDefinition]
 ) -> tuple[Message, ...]:
     """Return a transcript with the calls of tools in the form in which the model sees these."""
-    parts = {
-        one.name: one.part for tool in tools for one in tool.parts.values() if one.part
+    seen = {
+        one.name: (tool.name, one.part) for tool in tools for one in tool.parts.values()
     }
-    return tuple(_as_seen(message, parts) for message in transcript)
+    return tuple(_as_seen(message, seen) for message in transcript)
 
 
-def _as_seen(message: Message, parts: Mapping[str, ToolPart]) -> Message:
+type _Seen = Mapping[str, tuple[str, ToolPart | None]]
+"""What a model sees in place of a tool: the name, and the place in the tool of this name, if it is joined."""
+
+
+def _as_seen(message: Message, seen: _Seen) -> Message:
     match message:
         case AssistantMessage(tool_calls=calls) if any(
-            call.name in parts for call in calls
+            call.name in seen for call in calls
         ):
-            seen = tuple(_call_as_seen(call, parts.get(call.name)) for call in calls)
-            return replace(message, tool_calls=seen)
-        case ToolResult(name=name) if name in parts:
-            return replace(message, name=parts[name].group.name)
+            shown = tuple(
+                _call_as_seen(call, *seen[call.name]) if call.name in seen else call
+                for call in calls
+            )
+            return replace(message, tool_calls=shown)
+        case ToolResult(name=name) if name in seen:
+            return replace(message, name=seen[name][0])
         case _:
             return message
 
 
-def _call_as_seen(call: ToolCall, part: ToolPart | None) -> ToolCall:
-    if part is None or not is_json_object(call.arguments):
+def _call_as_seen(call: ToolCall, name: str, part: ToolPart | None) -> ToolCall:
+    if part is None:
+        return replace(call, name=name)
+    if not is_json_object(call.arguments):
         return call
     own, names = parse_json(call.arguments), part.group.renamed.get(part.action, {})
     given = _renamed(own, names) if isinstance(own, dict) else {}
     text = canonical_json({_ACTION: part.action, **given})
-    return ToolCall(call.id, part.group.name, text)
+    return ToolCall(call.id, name, text)

@@ -190,6 +190,8 @@ class ToolGroup:
     """Arguments of the tools that a model need not know."""
     renamed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """For an action, the names of arguments by those in its tool, where they differ."""
+    on_actions: Mapping[str, str] = field(default_factory=dict)
+    """Sentences that the description has only with an action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +225,9 @@ class ToolDefinition:
     part: ToolPart | None = field(default=None, compare=False, repr=False)
     """The place in the tool that stands for it and others before a model; None if a model sees this one."""
     parts: Mapping[str, ToolDefinition] = field(default_factory=dict)
-    """The tools that this one stands for, by action."""
+    """The tools that this one stands for, by action; the only one, under its whole name, for a name without prefix."""
+    is_bare: bool = field(default=False, compare=False)
+    """Whether a model sees its name without the prefix, if no other tool is called so."""
     is_listed: bool = True
     """Whether a model sees it. A call is as good if not."""
 

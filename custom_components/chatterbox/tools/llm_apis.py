@@ -41,7 +41,8 @@ from ..agent.text import read_data_file
 from ..agent.timeouts import read_aside
 from ..const import DOMAIN, INTEGRATION, LOGGER
 from ..home.description import GUIDE_TO_CALLS, describe_home
-from ..home.entities import Distinctions, async_get_home, async_home_version
+from ..home.entities import async_get_home, async_home_version
+from ..home.name_index import floor_called
 from ..home.states import short_states
 from ..internals.intent import control_guide
 from ..internals.llm import (
@@ -53,7 +54,8 @@ from ..internals.llm import (
 from ..settings.agent import HomeDetail
 from ..settings.tool_names import HASH_LENGTH, MAX_NAME_LENGTH
 from .annotations import annotations_of, unwrapped
-from .schema import CustomSerializer, SchemaCache, ToolSchema
+from .own.registry import SharedTool
+from .schema import CustomSerializer, SchemaCache, ToolSchema, without_arguments
 
 if TYPE_CHECKING:
     from homeassistant.components.llm import LLMToolsPlatformProtocol
@@ -77,6 +79,7 @@ class _ShownForm(NamedTuple):
     """Empty for its own."""
     part: ToolPart | None = None
     is_listed: bool = True
+    is_bare: bool = False
 
 
 _FORMS: Final = read_data_file(Path(__file__).with_name("assist_tools.toml"), _Forms)
@@ -163,7 +166,12 @@ class ShortStates(llm.NamespacedTool):
         tool_input: llm.ToolInput,
         llm_context: llm.LLMContext,
     ) -> llm.ToolResult | JsonObjectType:
-        """Read states."""
+        """Read states; those of a floor, which may be given as the area, are chosen of all."""
+        given = dict(tool_input.tool_args)
+        floor_id = floor_called(hass, str(given.get("area") or ""))
+        if floor_id:
+            del given["area"]
+            tool_input = replace(tool_input, tool_args=given)
         result = await super().async_call(hass, tool_input, llm_context)
         if not isinstance(result, llm.ToolResult) or not isinstance(
             text := result.data.get("result"), str
@@ -172,7 +180,11 @@ class ShortStates(llm.NamespacedTool):
         home = async_get_home(hass, llm_context.assistant)
         return replace(
             result,
-            data={"result": await read_aside(len(text), short_states, text, home)},
+            data={
+                "result": await read_aside(
+                    len(text), short_states, text, home, floor_id
+                )
+            },
         )
 
 
@@ -302,7 +314,7 @@ def _ask_platform(
     """
     if domain == HOMEASSISTANT_DOMAIN and listed and (tool := live_context_tool(api)):
         # Its own list of the home is the one slow part of Assist, and is not needed.
-        return [ShortStates(tool)], listed(tool.name), ""
+        return [ShortStates(tool)], listed(tool.name.rpartition("__")[2]), ""
     offer = _offered(api, domain, platform, llm_context)
     prompt = offer.prompt or ""
     if domain == INTENT_DOMAIN:
@@ -474,11 +486,11 @@ class MergeResult(NamedTuple):
 def merge_apis(
     hass: HomeAssistant,
     offers: Sequence[ApiOffer],
-    distinctions: Distinctions | None = None,
+    classes: frozenset[str] | None = None,
 ) -> MergeResult:
     """Merge several APIs. Tools that cannot be described to a model are left out.
 
-    `distinctions` are those of the exposed home; None if the model is told of all that
+    `classes` are the telling ones of the home; None if the model is told of all that
     a tool can do.
     """
     schemas = _schema_cache(hass)
@@ -497,10 +509,10 @@ def merge_apis(
     for one, name in zip(found, names, strict=True):
         offer, tool, own = one
         subject = f"Tool {tool.name} of {offer.api.name}"
-        known = distinctions if _is_of_assist(own) else None
+        known = classes if _is_of_assist(own) else None
         try:
             schema = schemas.convert(tool.parameters, offer.custom_serializer, known)
-            form = _form(one, distinctions)
+            form = _form(one, classes)
             definition = _define(one, name, schema, renames[offer.api.id], form)
         except Exception as error:  # noqa: BLE001 a schema may hold anybody's code, and the other tools are still good
             problems[subject] = (
@@ -567,6 +579,9 @@ def _define(
     provided_by = f"Provided by {offer.api.name}." if name != tool.name else ""
     about = form.description or tool.description or tool.title or ""
     sentences = (rename_tools(about, renames), *schema.remarks, provided_by)
+    short = schema.short
+    if short and isinstance(own, SharedTool):
+        short = without_arguments(short, own.needless)
     return ToolDefinition(
         name=name,
         description=" ".join(filter(None, sentences)),
@@ -574,15 +589,16 @@ def _define(
         annotations=annotations_of(tool),
         repeatable=isinstance(own, llm.IntentTool)
         and own.intent_type in REPEATABLE_INTENTS,
-        short_parameters=schema.short,
+        short_parameters=short,
         part=form.part,
         is_listed=form.is_listed,
+        is_bare=form.is_bare or own.integration == DOMAIN,
     )
 
 
-def _form(found: _Found, distinctions: Distinctions | None) -> _ShownForm:
+def _form(found: _Found, classes: frozenset[str] | None) -> _ShownForm:
     """Return how a model is shown a tool: as it is, unless it is told of Assist in short."""
-    if distinctions is None or found.offer.api.id != llm.LLM_API_ASSIST:
+    if classes is None or found.offer.api.id != llm.LLM_API_ASSIST:
         return _ShownForm()
     own = found.own.tool if isinstance(found.own, UnavailableTool) else found.own
     name = own.name
@@ -594,6 +610,8 @@ def _form(found: _Found, distinctions: Distinctions | None) -> _ShownForm:
         _FORMS["descriptions"].get(name, ""),
         _PARTS.get(name),
         name not in _FORMS["unlisted"],
+        # Alone, get_items would not tell of what.
+        is_bare=isinstance(own, llm.IntentTool) or name not in _PARTS,
     )
 
 

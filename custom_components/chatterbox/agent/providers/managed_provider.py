@@ -523,7 +523,7 @@ class ManagedProvider:
                 visible = tools  # a model has to see it under its own name
             case ToolChoiceMode.REQUIRED if not tools:
                 return None
-        if len(visible) == len(request.tools):
+        if len(visible) == len(request.tools) and not any(one.parts for one in visible):
             return request
         transcript = as_shown(request.transcript, visible)
         return replace(request, tools=visible, transcript=transcript)
