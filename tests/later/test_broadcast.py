@@ -13,6 +13,7 @@ from homeassistant.helpers import (
     area_registry as ar,
     device_registry as dr,
     entity_registry as er,
+    llm,
 )
 from homeassistant.helpers.llm import ToolAnnotations
 from homeassistant.setup import async_setup_component
@@ -25,6 +26,9 @@ from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.const import CONF_NIGHT, CONF_RULES
 from custom_components.chatterbox.later.plans import async_get_plans
 from custom_components.chatterbox.people.speakers import Asking, Speaker
+from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.tool_names import BROADCAST_TOOL
+from custom_components.chatterbox.tools.own.registry import offered_to
 from custom_components.chatterbox.turns.dry_run import DryAsker, DryConversation
 from tests.later.talk import pass_time
 from tests.support.config_entries import offline_entry, set_up
@@ -333,7 +337,50 @@ async def test_a_model_has_one_tool_for_it(hass: HomeAssistant, serve: Serve) ->
     await rooms.say("well, all of them")
     assert rooms.heard == {"Kids Room": [DINNER] * 2, "Office": [DINNER] * 2}
     sent = json.dumps(server.requests[0].body)
-    assert sent.count('"name": "assist_satellite__HassBroadcast"') == 1
+    assert sent.count('"name": "HassBroadcast"') == 1
+
+
+def names_offered(hass: HomeAssistant) -> set[str]:
+    settings = AgentSettings(model="any", llm_apis=(llm.LLM_API_ASSIST,))
+    return {tool.definition.name for tool in offered_to(hass, settings)}
+
+
+async def test_it_is_offered_where_something_speaks(
+    hass: HomeAssistant,
+) -> None:
+    await move_into_the_demo_home(hass)
+    await set_up(hass, offline_entry())
+    hass.config.components.add(assist_satellite.DOMAIN)  # without a satellite
+    assert BROADCAST_TOOL not in names_offered(hass)
+
+    hass.states.async_set("assist_satellite.hall", "unavailable")
+    assert BROADCAST_TOOL in names_offered(hass)
+    hass.states.async_remove("assist_satellite.hall")
+
+    await furnish(hass, WholeVoice())  # with a voice for the speakers
+    assert BROADCAST_TOOL in names_offered(hass)
+    for state in hass.states.async_all("media_player"):
+        hass.states.async_set(state.entity_id, "off", {"device_class": "tv"})
+    assert BROADCAST_TOOL not in names_offered(hass)
+
+
+@pytest.mark.parametrize("has_night", [True, False])
+async def test_urgency_is_told_of_where_something_waits_for_the_morning(
+    hass: HomeAssistant, serve: Serve, *, has_night: bool
+) -> None:
+    await move_into_the_demo_home(hass)
+    rooms = Rooms(hass)
+    await rooms.furnish()
+    server = await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
+    if has_night:
+        await set_home_rules(
+            hass, **{CONF_NIGHT: {"after": "22:00:00", "before": "07:00:00"}}
+        )
+
+    await rooms.say("good evening to you")
+
+    sent = json.dumps(server.requests[0].body)
+    assert sent.count('"urgent": {') == (2 if has_night else 0)
 
 
 async def test_a_person_hears_it_at_their_satellite_or_when_they_next_speak(

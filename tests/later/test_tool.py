@@ -463,6 +463,61 @@ async def test_each_time_begins_after_this_time(hass: HomeAssistant) -> None:
     ]
 
 
+@in_one_home(
+    ("arguments", "kind", "answer"),
+    [
+        (
+            {"entity": "binary_sensor.cellar", "state": "on", "text": "Water!"},
+            "tell_always",
+            "Each time that this is so (cellar: on): cellar.",
+        ),
+        (
+            {"when": "every day at 07:00", "text": "the bins"},
+            "remind",
+            "Every day at seven in the morning: the bins.",
+        ),
+        ({"when": "at 8 pm", "text": "the bins"}, None, "every day at 8"),
+        (
+            {"tool": "HassTurnOn", "arguments": {}, "when": "at 8 pm"},
+            None,
+            "every day at 8",
+        ),
+        ({"text": "the bins"}, None, "Say when"),
+    ],
+)
+async def test_what_is_done_each_time_follows_from_what_is_given(
+    hass: HomeAssistant, arguments: JsonObject, kind: str | None, answer: str
+) -> None:
+    expose(hass, "binary_sensor.cellar", "off")
+    call: JsonObject = {"kind": "always", **arguments}
+
+    assert answer in await run(hass, call)
+
+    assert LATER.prepare
+    prepared = await LATER.prepare(replace(own_call(hass, call, ANNA), fit=as_given))
+    made = prepared.arguments["kind"] if isinstance(prepared, Prepared) else None
+    assert made == kind
+
+
+async def test_a_tool_that_is_called_each_time_is_asked_about_as_such(
+    hass: HomeAssistant,
+) -> None:
+    expose(hass, "binary_sensor.cellar", "off")
+    when_on: JsonObject = {"entity": "binary_sensor.cellar", "state": "on"}
+    call: JsonObject = {"kind": "always", "tool": "x", "arguments": {}, **when_on}
+    assert LATER.prepare
+
+    always = await LATER.prepare(replace(own_call(hass, call, ANNA), fit=as_given))
+    named = {**call, "kind": "act_always"}
+    meant = await LATER.prepare(replace(own_call(hass, named, ANNA), fit=as_given))
+
+    assert always == meant
+    assert isinstance(meant, Prepared)
+    assert meant.acting
+    assert meant.acting.when
+    assert meant.acting.when.comes_again
+
+
 @pytest.mark.parametrize(
     ("attributes", "urgent", "is_urgent"),
     [({}, False, False), ({}, True, True), ({"device_class": "moisture"}, False, True)],

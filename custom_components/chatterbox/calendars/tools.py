@@ -92,16 +92,8 @@ ACTIONS: Final = {
 """The tools by what they do."""
 _GROUP: Final = ToolGroup(
     own_name("calendar"),
-    "Reads calendars and free time; adds, deletes or moves an event.",
+    "Calendars. free: free time. when: as said, or ISO 8601 interval.",
     ACTIONS,
-    {
-        _TEXT: {"type": "string"},
-        _WHEN: {
-            "type": "string",
-            "description": "As said, or 2026-12-04T15:00/2026-12-04T16:00",
-        },
-        _TO: {"type": "string", "description": "New time"},
-    },
 )
 _READS: Final = replace(READS, open_world=True)
 _ADDS: Final = ToolAnnotations(
@@ -119,12 +111,20 @@ _LONGEST: Final = 100
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 _SHORTEST_SLOT: Final = timedelta(minutes=30)
+_WRITTEN_TIMES: Final = (
+    "Times may be written like 2026-12-04, or 2026-12-04T15:00/2026-12-04T16:00."
+)
 _WAKING: Final = (time(8), time(22))
 """The time of a day at which people ask whether they are free."""
 
 
 class _NotPossible(Exception):
     """A call cannot be done. The text tells why, in the language of the speaker."""
+
+    def __init__(self, text: str, hint: str = "") -> None:
+        """Keep the text, and a `hint` for the model alone."""
+        super().__init__(text)
+        self.for_model = f"{text} {hint}".rstrip()
 
 
 class _Resolved(NamedTuple):
@@ -153,7 +153,8 @@ class _Request:
 
     def fail(self, key: str, **parts: str) -> _NotPossible:
         """Return why something cannot be done."""
-        return _NotPossible(self.text.say(key, **parts))
+        hint = _WRITTEN_TIMES if key == "no_time" else ""
+        return _NotPossible(self.text.say(key, **parts), hint)
 
     def ids(self) -> Sequence[str]:
         """Return the calendars that are meant. Raises `_NotPossible`."""
@@ -296,7 +297,8 @@ async def _async_request(call: OwnCall) -> _Request:
 
 
 def _refused(error: _NotPossible) -> ToolAnswer:
-    return replace(error_answer(str(error)), speech=str(error), open_world=True)
+    answer = error_answer(error.for_model)
+    return replace(answer, speech=str(error), open_world=True)
 
 
 async def _async_get_events(call: OwnCall) -> ToolAnswer:

@@ -72,12 +72,11 @@ from ..tools.own.own_tool import (
 )
 from ..tools.own.registry import can_act
 from .plans import LONGEST_TEXT, Asker, News
-from .schedule import async_get_schedule
+from .schedule import URGENT, async_get_schedule, urgency_without_night
 from .telling import IDLE, PERSON, async_play, speech_engine
 
 _MESSAGE: Final = "message"
 _TO: Final = "to"
-_URGENT: Final = "urgent"
 _SATELLITE: Final = Platform.ASSIST_SATELLITE
 _PHONES: Final = "voip"
 """The integration of telephones. Source: `EXCLUDED_DOMAINS` (homeassistant.components.assist_satellite.intent)."""
@@ -88,8 +87,8 @@ _GONE: Final = frozenset({STATE_UNAVAILABLE, STATE_UNKNOWN})
 _MODEL: Final = parameters(
     {
         _MESSAGE: ("string", ""),
-        _TO: ("string", "Rooms, floors or people, by commas; else all"),
-        _URGENT: ("boolean", "At night, too"),
+        _TO: ("string", ""),
+        URGENT: ("boolean", "At night, too"),
     },
     _MESSAGE,
 )
@@ -169,7 +168,7 @@ class _Places:
 
     def _can_speak(self, state: State) -> bool:
         features = state.attributes.get(ATTR_SUPPORTED_FEATURES, 0)
-        if state.attributes.get(ATTR_DEVICE_CLASS) != MediaPlayerDeviceClass.SPEAKER:
+        if not _is_speaker(state):
             return False
         if not features & MediaPlayerEntityFeature.PLAY_MEDIA:
             return False
@@ -184,6 +183,10 @@ class _Places:
         area = ar.async_get(self.hass).async_get_area(area_id) if area_id else None
         name = area.name if area else entity_name(self.hass, state.entity_id)
         return _Listener(name, state.entity_id, asker)
+
+
+def _is_speaker(state: State) -> bool:
+    return state.attributes.get(ATTR_DEVICE_CLASS) == MediaPlayerDeviceClass.SPEAKER
 
 
 def _listeners(call: OwnCall) -> tuple[Sequence[_Listener], Sequence[str]]:
@@ -306,7 +309,7 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
     except _Unheard as error:
         why = sentences["spoken_unknown_thing"].format(name=error)
         return replace(error_answer(why), speech=why)
-    is_urgent = bool(call.arguments.get(_URGENT))
+    is_urgent = bool(call.arguments.get(URGENT))
     delivery = _Delivery(call.hass, message, call.language, is_urgent)
     groups = {**await delivery.async_deliver(listeners)}
     if silent:
@@ -479,13 +482,17 @@ def _can_be_heard(offered: Offered) -> bool:
 
 
 def _has_voices(hass: HomeAssistant) -> bool:
-    return _SATELLITE in hass.config.components or bool(speech_engine(hass))
+    """Return whether there is a satellite, or else a speaker and a voice for it, whatever they do at the moment."""
+    if hass.states.async_entity_ids(_SATELLITE):
+        return True
+    players = hass.states.async_all(MEDIA_PLAYER) if speech_engine(hass) else []
+    return any(_is_speaker(one) for one in players)
 
 
 BROADCAST: Final = OwnTool(
     definition=ToolDefinition(
         BROADCAST_TOOL,
-        "Speaks a message in the home. Tell where from the result.",
+        "Speaks a message in the home. to: rooms, floors, people; else all. Tell where.",
         _MODEL,
         ToolAnnotations(
             read_only=False, destructive=False, idempotent=False, open_world=False
@@ -493,6 +500,7 @@ BROADCAST: Final = OwnTool(
     ),
     run=_async_run,
     needs=_can_be_heard,
+    needless=urgency_without_night,
     targets=frozenset({"chatterbox.broadcast"}),
     label=LLM_API_ASSIST,
     is_tried=True,

@@ -54,11 +54,13 @@ from .plans import (
 )
 from .ringing import async_get_ringing
 from .schedule import (
+    URGENT,
     async_get_schedule,
     due_about,
     is_within_bounds,
     moment_of,
     resolved_time,
+    urgency_without_night,
 )
 from .telling import PERSON, async_reminder_kind, plan_text, time_text
 from .triggers import SELDOM
@@ -73,7 +75,6 @@ _EVERY: Final = "every"
 _TEXT: Final = "text"
 _ENTITY: Final = "entity"
 _STATE: Final = "state"
-_URGENT: Final = "urgent"
 _LIST: Final = "list"
 _MOVE: Final = "move"
 _CANCEL: Final = "cancel"
@@ -83,8 +84,11 @@ _OF_GUESTS: Final = "of_guests"
 """The kind, for rules, of a call of a guest about plans of guests."""
 _TELL_ALWAYS: Final = "tell_always"
 _ACT_ALWAYS: Final = "act_always"
+_EACH_TIME: Final = "always"
+"""The kind of a call whose other arguments tell what is done each time."""
 _ALL: Final = "all"
 _ME: Final = "me"
+_SAY_EVERY: Final = "Give when as it was said, such as 'every day at 8'."
 _LONGEST_CALL: Final = 4_000
 """Characters of arguments, as many as an audit record shows."""
 _LONGEST_WAIT: Final = 24 * 60 * 60
@@ -100,7 +104,8 @@ _STATES: Final = {
 """States of binary sensors and switches by the words for them."""
 _ALWAYS: Final = {_TELL_ALWAYS: PlanKind.TELL, _ACT_ALWAYS: PlanKind.ACT}
 _PLANS: Final = {**{str(kind): kind for kind in PlanKind}, **_ALWAYS}
-_KINDS: Final = (*_PLANS, _LIST, _MOVE, _CANCEL, _STOP)
+_KINDS: Final = (*PlanKind, _EACH_TIME, _LIST, _MOVE, _CANCEL, _STOP)
+"""Those of which a model is told."""
 _PLACES: Final = dict.fromkeys(("away", "left", "gone", "leaves"), STATE_NOT_HOME)
 """States of persons by the words for them."""
 _BOUND: Final = re.compile(r"([<>])\s*(.+)")
@@ -114,27 +119,23 @@ _DANGERS: Final = frozenset(
 """Device classes of binary sensors whose states are told at night, too."""
 _MODEL: Final = parameters(
     {
-        _KIND: (
-            "string",
-            "act calls tool, tell speaks, when(ever) entity is in state; stop: an alarm",
-            *_KINDS,
-        ),
-        _WHEN: ("string", "As said: 'every day at 8'"),
-        _TOOL: ("string", ""),
+        _KIND: ("string", "", *_KINDS),
+        **dict.fromkeys((_WHEN, _TOOL, _TEXT, _ENTITY, _STATE), ("string", "")),
         _ARGUMENTS: ("object", ""),
-        _TEXT: ("string", "Reminder, plan, or all"),
-        _ENTITY: ("string", "To wait for or check, or me"),
-        _STATE: ("string", "'on', '> 20 for 5 min', '> entity'"),
-        _URGENT: ("boolean", ""),
+        URGENT: ("boolean", "At night, too"),
     },
     _KIND,
 )
 
 
 def _full(model: JsonObject) -> JsonObject:
-    """Return the schema with the arguments that are added before a call is reviewed."""
+    """Return the schema with the arguments and the kinds that are added before a call is reviewed."""
     known = model["properties"]
-    added: JsonObject = {_DUE: {"type": "string"}, _EVERY: {"type": "string"}}
+    added: JsonObject = {
+        _KIND: {"type": "string", "enum": [*_KINDS, *_ALWAYS]},
+        _DUE: {"type": "string"},
+        _EVERY: {"type": "string"},
+    }
     return {
         **model,
         "properties": {**(known if isinstance(known, dict) else {}), **added},
@@ -156,6 +157,8 @@ async def _async_prepare(call: OwnCall) -> Prepared | Deny:
         await call.hass.async_add_executor_job(prepare, call.language)
         await async_get_schedule(call.hass).plans.async_load()
         kind = str(call.arguments.get(_KIND))
+        if kind == _EACH_TIME:
+            return await _async_prepare_each_time(call)
         if kind in _PLANS:
             return await _async_prepare_plan(call, _PLANS[kind])
         if kind in {_LIST, _STOP}:
@@ -168,6 +171,22 @@ async def _async_prepare(call: OwnCall) -> Prepared | Deny:
     except NotPlanned as error:
         why = await async_error_text(call.hass, call.language, error.problem)
         return Deny(why, is_final=False)
+
+
+async def _async_prepare_each_time(call: OwnCall) -> Prepared | Deny:
+    """Prepare a plan for each time, of the kind that the other arguments tell."""
+    kind: str = PlanKind.REMIND
+    if call.arguments.get(_TOOL):
+        kind = _ACT_ALWAYS
+    elif call.arguments.get(_ENTITY):
+        kind = _TELL_ALWAYS
+    given = replace(call, arguments={**call.arguments, _KIND: kind})
+    prepared = await _async_prepare_plan(given, _PLANS[kind])
+    if isinstance(prepared, Deny) or kind != PlanKind.REMIND:
+        return prepared
+    if not prepared.arguments.get(_EVERY):
+        raise _Unplannable(_SAY_EVERY)
+    return prepared
 
 
 async def _async_prepare_cancel(call: OwnCall) -> Prepared:
@@ -301,7 +320,7 @@ async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared | Deny:
 def _comes_again(call: OwnCall, plan: FuturePlan) -> bool:
     """Return whether a plan acts again and again, which only a person may ask for. Raises `_Unplannable`."""
     if call.arguments.get(_KIND) == _ACT_ALWAYS and not plan.is_routine:
-        raise _Unplannable("Give when as it was said, such as 'every day at 8'.")
+        raise _Unplannable(_SAY_EVERY)
     if plan.due and plan.condition and plan.condition.happens:
         raise _Unplannable("Not planned: that only happens, and cannot be checked.")
     if plan.is_routine and call.speaker.asking is not Asking.PERSON:
@@ -467,7 +486,7 @@ def _new_plan(
         every=as_repetition(_word(given, _EVERY)),
         condition=condition,
         until=None if due or acts else dt_util.utcnow() + FURTHEST,
-        is_urgent=given.get(_URGENT) is True or is_danger,
+        is_urgent=given.get(URGENT) is True or is_danger,
         repeats=repeats,
         told_at=dt_util.utcnow() - SELDOM if acts or (repeats and is_so) else None,
     )
@@ -716,7 +735,9 @@ _NOTHING: Final = "-"
 LATER: Final = OwnTool(
     definition=ToolDefinition(
         LATER_TOOL,
-        "Plans what is wanted later; never do it now. Tell the time in the result.",
+        "Plans what is wanted later; never do it now. act calls tool, tell speaks when "
+        "entity, or me, is in state: on, '> 20 for 5 min'; always: each time. when: as said, "
+        "'every day at 8'. text: reminder, plan, or all. stop: an alarm. Tell its time.",
         _full(_MODEL),
         ToolAnnotations(
             read_only=False, destructive=False, idempotent=False, open_world=False
@@ -729,6 +750,7 @@ LATER: Final = OwnTool(
     prepare=_async_prepare,
     # Source: `async_get_tools` (homeassistant.components.intent.llm).
     makes_untrue="This device is not able to start timers.",
+    needless=urgency_without_night,
     effects=_async_effects,
     targets=frozenset({"chatterbox.later"}),
 )

@@ -105,8 +105,8 @@ async def test_one_tool_is_offered_in_place_of_that_of_home_assistant(
     offered = _TOOLS.validate_python(server.requests[0].body["tools"])
     parameters = {one.function.name: one.function.parameters for one in offered}
     named = [one for one in parameters if "calendar" in one or "event" in one]
-    assert named == ["chatterbox__calendar"]
-    assert parameters["chatterbox__calendar"].properties.keys() == {
+    assert named == ["calendar"]
+    assert parameters["calendar"].properties.keys() == {
         *("action", "when", "text", "calendar", "to")
     }
 

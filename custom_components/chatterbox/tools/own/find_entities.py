@@ -119,17 +119,9 @@ def _answer(home: Home, entities: Sequence[ExposedEntity]) -> ToolAnswer:
 FIND: Final = OwnTool(
     definition=ToolDefinition(
         FIND_ENTITIES,
-        "Finds names, areas and domains of things of this home, but no states. Give any of these.",
-        parameters(
-            {
-                _WORDS: (
-                    "string",
-                    "What it is called or is, in the language of this home",
-                ),
-                _AREA: ("string", "A room or a floor"),
-                _DOMAIN: ("string", "light, cover or sensor"),
-            }
-        ),
+        "Finds names, areas and domains of things of this home, but no states. words: what it is called or is, in the "
+        "language of this home. area: a room or a floor.",
+        parameters(dict.fromkeys((_WORDS, _AREA, _DOMAIN), ("string", ""))),
         READS,
     ),
     run=_async_find,

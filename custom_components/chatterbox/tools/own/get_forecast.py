@@ -327,12 +327,12 @@ def _when(begin: datetime, kind: ForecastKind, *, is_day: object) -> str:
 GET_FORECAST: Final = OwnTool(
     definition=ToolDefinition(
         own_name("get_forecast"),
-        "Gets the weather now and its forecast. For every question about the weather.",
+        "The weather, now and ahead.",
         parameters(
             {
                 "forecast": (
                     "string",
-                    f"{MAX_DAYS} days, or {MAX_HOURS} hours",
+                    "",
                     *(ForecastKind.DAILY.value, ForecastKind.HOURLY.value),
                 ),
                 "name": ("string", ""),
@@ -344,6 +344,7 @@ GET_FORECAST: Final = OwnTool(
         READS,
     ),
     run=_async_get_forecast,
+    needless=lambda _: ("area",),  # a name says more
     calls_action=True,
     shared=SharedWith(
         frozenset({WEATHER_DOMAIN}),

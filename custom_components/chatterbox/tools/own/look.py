@@ -259,7 +259,7 @@ LOOK: Final = OwnTool(
         "Looks at a camera, doorbell or image, and answers a question on it.",
         parameters(
             {
-                "question": ("string", "Who is at the gate?"),
+                "question": ("string", ""),
                 "name": ("string", ""),
                 "area": ("string", ""),
             },

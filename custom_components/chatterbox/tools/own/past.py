@@ -74,10 +74,12 @@ from .period import (
     PeriodName,
     earlier_periods,
     named_period,
+    period_name,
     written_period,
 )
 
 TOOL_NAME: Final = own_name("get_past")
+_ARGUMENTS: Final = ("name", "area", "kind", "state", "period")
 _TIMEOUT: Final = 1.0
 """Seconds, while a person waits for the answer. Things that were not reached by then are named."""
 _MOST_READ: Final = 20
@@ -187,15 +189,14 @@ def _question(call: OwnCall) -> _Question:
     """Return the question of a call. Raises `InvalidTime`."""
     now = dt_util.now()
     name, area, kind, word, written = (
-        str(call.arguments.get(slot) or "").strip()
-        for slot in ("name", "area", "kind", "state", "period")
+        str(call.arguments.get(slot) or "").strip() for slot in _ARGUMENTS
     )
     period: Period | None = None
     earlier: Sequence[Period] = ()
-    if (key := written.lower().replace(" ", "_")) in PeriodName:
-        begin, end = named_period(PeriodName(key), now)
+    if name_of_period := period_name(written):
+        begin, end = named_period(name_of_period, now)
         period = Period(begin, min(end, now))
-        earlier = earlier_periods(PeriodName(key), now)
+        earlier = earlier_periods(name_of_period, now)
     elif written:
         try:
             period = written_period(written, now)
@@ -879,19 +880,9 @@ class _Telling:
 GET_PAST: Final = OwnTool(
     definition=ToolDefinition(
         TOOL_NAME,
-        "Tells what was: last time and by whom, how often and long, lowest, highest, energy used.",
-        parameters(
-            {
-                "name": ("string", ""),
-                "area": ("string", ""),
-                "kind": ("string", "window, temperature, energy"),
-                "state": ("string", "open, on, heating"),
-                "period": (
-                    "string",
-                    "today, yesterday, last_night, this or last week, month, year; or 2026-11-22/2026-11-23",
-                ),
-            }
-        ),
+        "What was: last time, by whom, how often and long, lowest, highest, "
+        "energy used. kind: window, energy. period: last_night, this_week, or ISO 8601 interval.",
+        parameters(dict.fromkeys(_ARGUMENTS, ("string", ""))),
         READS,
     ),
     run=_async_tell_past,

@@ -42,6 +42,12 @@ class Period(NamedTuple):
     """May be in the future."""
 
 
+def period_name(text: str) -> PeriodName | None:
+    """Return the name of a period that a text is."""
+    key = text.lower().replace(" ", "_")
+    return PeriodName(key) if key in PeriodName else None
+
+
 def named_period(name: PeriodName, now: datetime) -> Period:
     """Return the period that a name means at a moment in local time."""
     today = now.date()
@@ -105,13 +111,16 @@ def written_period(text: str, now: datetime) -> Period:
 
 
 def moment(written: JsonValue, *, is_end: bool) -> datetime | None:
-    """Return a written local time, or the beginning or the end of a written day; None for nothing.
+    """Return a written local time, or the beginning or the end of a written day or a named period; None for nothing.
 
     Raises `InvalidTime`.
     """
     text = str(written or "").strip()
     if not text:
         return None
+    if name := period_name(text):
+        begin, end = named_period(name, dt_util.now())
+        return end - _RESOLUTION if is_end else begin
     try:
         if (day := dt_util.parse_date(text)) is not None:
             if is_end:

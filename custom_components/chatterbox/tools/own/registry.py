@@ -14,6 +14,7 @@ from probatio import from_openapi
 from ...agent.loop.calls import fit_call
 from ...agent.loop.turn import ClientCall, Resolved, Runnable
 from ...agent.messages import (
+    WEB_SEARCH,
     JsonObject,
     ToolCall,
     ToolDefinition,
@@ -27,7 +28,7 @@ from ...effects.intents import filled
 from ...people.speakers import NOBODY, Speaker
 from ...records.turn_record import FailedTarget, result_content
 from ...settings.agent import AgentSettings
-from ..schema import short_parameters
+from ..schema import short_parameters, without_arguments
 from .find_entities import FIND
 from .get_forecast import GET_FORECAST
 from .look import LOOK
@@ -39,6 +40,7 @@ from .own_tool import (
     Prepare,
     SharedWith,
     ToolAnswer,
+    own_name,
 )
 from .past import GET_PAST
 from .search_history import SEARCH_HISTORY
@@ -73,17 +75,23 @@ def can_act(offered: Offered) -> bool:
 
 
 def with_own_tools(
-    offered: Sequence[ToolDefinition], own: Collection[OwnTool]
+    hass: HomeAssistant, offered: Sequence[ToolDefinition], own: Collection[OwnTool]
 ) -> tuple[ToolDefinition, ...]:
     """Add the agent's own tools to those that are `offered`, sorted by name. They replace others of the same name."""
-    tools = {tool.name: tool for tool in (*offered, *map(_in_short, own))}
+    added = [_in_short(tool, tool.needless(hass)) for tool in own]
+    tools = {tool.name: tool for tool in (*offered, *added)}
     return tuple(tools[name] for name in sorted(tools)) if own else tuple(offered)
 
 
-def _in_short(tool: OwnTool) -> ToolDefinition:
+def _in_short(tool: OwnTool, needless: Collection[str]) -> ToolDefinition:
     one = tool.definition
     short = one.short_parameters or short_parameters(one.parameters)
-    return replace(one, short_parameters=short)
+    # Some services have a web_search of their own, and get_events tells of nothing.
+    is_bare = one.name != WEB_SEARCH and (
+        one.part is None or one.name.startswith(own_name(""))
+    )
+    short = without_arguments(short, needless)
+    return replace(one, short_parameters=short, is_bare=is_bare)
 
 
 _BY_CLIENT: Final = "Not run: the caller runs this tool itself, and only now."
@@ -229,7 +237,7 @@ class SharedTool(llm.Tool):
 
     integration = DOMAIN
 
-    def __init__(self, tool: OwnTool, shared: SharedWith) -> None:
+    def __init__(self, hass: HomeAssistant, tool: OwnTool, shared: SharedWith) -> None:
         """Describe a tool, whose arguments Home Assistant knows as a schema of its own."""
         self.tool, self.shared, self.title, annotations = (
             tool,
@@ -237,6 +245,7 @@ class SharedTool(llm.Tool):
             shared.title,
             tool.definition.annotations,
         )
+        self.needless = frozenset(tool.needless(hass))
         self.name, self.description = tool.definition.name, tool.definition.description
         self.parameters = from_openapi(tool.definition.parameters)
         self.annotations = llm.ToolAnnotations(

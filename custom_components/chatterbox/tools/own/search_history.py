@@ -6,18 +6,22 @@ a conversation contained outside content.
 
 import asyncio
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Final
 
 from homeassistant.util import dt as dt_util
 
-from ...agent.messages import JsonObject, JsonValue, ToolDefinition
+from ...agent.messages import (
+    JsonObject,
+    JsonValue,
+    ToolDefinition,
+    ToolGroup,
+    ToolPart,
+)
 from ...const import DOMAIN
 from ...history.store.query import Found, HistoryQuery
 from ...history.store.records import StoreUnavailable
 from ...history.stores import async_get_histories
-from ..schema import short_parameters
 from .own_tool import (
     READS,
     OwnCall,
@@ -31,12 +35,10 @@ from .own_tool import (
 from .period import InvalidTime, moment
 
 _WORDS: Final = "words"
-_DAYS: Final = "days"
 _SINCE: Final = "since"
 _UNTIL: Final = "until"
 _TIMEOUT: Final = 2.0
 """Seconds, while a person waits for the answer."""
-_MAX_DAYS: Final = 36_500
 _UNAVAILABLE: Final = "Earlier conversations cannot be searched at the moment. Say so."
 _NOTHING: Final = (
     "Nothing like that was found. Other words, or another time, may find it."
@@ -71,16 +73,13 @@ async def async_search_history(
 
 
 def _query(agent: str, person: str, arguments: JsonObject) -> HistoryQuery:
-    since = [
-        moment(arguments.get(_SINCE), is_end=False),
-        _days_ago(arguments.get(_DAYS)),
-    ]
+    since = moment(arguments.get(_SINCE), is_end=False)
     until = moment(arguments.get(_UNTIL), is_end=True)
     return HistoryQuery(
         words=str(arguments.get(_WORDS) or ""),
         person_id=person,
         agent=agent,
-        since=max((one.timestamp() for one in since if one), default=None),
+        since=since.timestamp() if since else None,
         until=until.timestamp() if until else None,
     )
 
@@ -106,27 +105,35 @@ def _answer(found: Sequence[Found], *, is_stored: bool) -> ToolAnswer:
     )
 
 
-def _days_ago(days: JsonValue) -> datetime | None:
-    """Return the beginning of the first of the last `days` days."""
-    if days is None:
-        return None
-    if not isinstance(days, int) or not 1 <= days <= _MAX_DAYS:
-        raise InvalidTime(f"{_DAYS} is a whole number from 1 to {_MAX_DAYS}.")
-    return dt_util.start_of_local_day(dt_util.now() - timedelta(days=days - 1))
-
-
-_SHOWN: Final = {
-    _WORDS: ("string", "A few that were said"),
-    _SINCE: ("string", "2026-11-22 or 2026-11-22T18:00"),
-    _UNTIL: ("string", "Like since, included"),
-}
+MEMORY: Final = ToolGroup(
+    own_name("memory"),
+    "Remembers, or forgets by id, a fact: only when asked, never a PIN.",
+    {
+        "remember": own_name("remember"),
+        "forget": own_name("forget"),
+        "list": own_name("list_memories"),
+        "search": own_name("search_history"),
+    },
+    {
+        "text": {"type": "string"},
+        "household": {"type": "boolean"},
+        _UNTIL: {"type": "string"},
+    },
+    renamed={
+        "remember": {"fact": "text"},
+        "forget": {"fact": "text"},
+        "search": {_WORDS: "text"},
+    },
+    on_actions={"search": "search: words in earlier conversations."},
+)
+"""The tools for what was said to an agent, which a model sees as one."""
 SEARCH_HISTORY: Final = OwnTool(
     definition=ToolDefinition(
-        own_name("search_history"),
-        "Searches earlier conversations with the person who speaks.",
-        parameters({**_SHOWN, _DAYS: ("integer", "The last so many; 1 is today")}),
+        MEMORY.actions["search"],
+        "Searches words of earlier conversations with the person who speaks, since and until a day.",
+        parameters(dict.fromkeys((_WORDS, _SINCE, _UNTIL), ("string", ""))),
         READS,
-        short_parameters=short_parameters(parameters(_SHOWN)),
+        part=ToolPart(MEMORY, "search"),
     ),
     run=async_search_history,
     needs=attrgetter("settings.search_history"),
