@@ -145,7 +145,7 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
     } in entities
     assert prompt["total"] == prompt["instructions"] + prompt["home"] + prompt["tools"]
     assert prompt["tools"] == sum(tool["tokens"] for tool in prompt["each_tool"])
-    assert "intent__HassTurnOn" in {tool["name"] for tool in prompt["each_tool"]}
+    assert "HassTurnOn" in {tool["name"] for tool in prompt["each_tool"]}
     assert "4711" not in json.dumps([data, prompt])
 
 

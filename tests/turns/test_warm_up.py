@@ -141,7 +141,7 @@ async def test_a_turn_begins_with_all_that_was_sent_ahead(
     assert ahead.pop("max_tokens") == 1
     assert "max_tokens" not in turn
     assert prefix_of(ahead) == prefix_of(turn)
-    assert "intent__HassTurnOn" in prefix_of(ahead)
+    assert "HassTurnOn" in prefix_of(ahead)
     assert "Ceiling Light" in prefix_of(ahead)
     messages = ahead["messages"]
     assert isinstance(messages, list)

@@ -140,7 +140,7 @@ async def test_a_client_that_names_no_tools_gets_those_of_the_agent_and_one_that
     await api_client.says("Hello?", hosted=())
 
     as_a_person, without = (request.body for request in server.requests)
-    assert "intent__HassTurnOn" in str(as_a_person["tools"])
+    assert "HassTurnOn" in str(as_a_person["tools"])
     assert "tools" not in without
 
 
