@@ -145,7 +145,7 @@ def as_shown(
 
 
 type _Seen = Mapping[str, tuple[str, ToolPart | None]]
-"""What a model sees in place of a tool: the name, and the place in the tool of this name, if it is joined."""
+"""The name that a model sees for a tool, and the place of a joined one in the tool of that name."""
 
 
 def _as_seen(message: Message, seen: _Seen) -> Message:
@@ -153,11 +153,11 @@ def _as_seen(message: Message, seen: _Seen) -> Message:
         case AssistantMessage(tool_calls=calls) if any(
             call.name in seen for call in calls
         ):
-            shown = tuple(
+            calls = tuple(
                 _call_as_seen(call, *seen[call.name]) if call.name in seen else call
                 for call in calls
             )
-            return replace(message, tool_calls=shown)
+            return replace(message, tool_calls=calls)
         case ToolResult(name=name) if name in seen:
             return replace(message, name=seen[name][0])
         case _:

@@ -49,10 +49,10 @@ def short_states(text: str, home: Home, floor_id: str | None = None) -> str:
         ): one.listed_name
         for one in home.entities
     }
-    told = {areas[one.area_id] for one in home.rooms if one.floor_id == floor_id}
+    on_floor = {areas[one.area_id] for one in home.rooms if one.floor_id == floor_id}
     rooms: dict[str, dict[str, list[str]]] = {}
     for entry in entries:
-        if floor_id and entry.areas not in told:
+        if floor_id and entry.areas not in on_floor:
             continue
         short = names.get((entry.names, entry.domain, entry.areas)) or entry.names
         kind = " ".join(

@@ -337,8 +337,8 @@ def without_arguments(parameters: JsonObject, names: Collection[str]) -> JsonObj
     properties = parameters.get("properties")
     if not names or not isinstance(properties, dict):
         return parameters
-    kept = {name: part for name, part in properties.items() if name not in names}
-    return {**parameters, "properties": kept}
+    others = {name: part for name, part in properties.items() if name not in names}
+    return {**parameters, "properties": others}
 
 
 def _short_parameter(

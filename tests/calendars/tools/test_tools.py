@@ -140,10 +140,10 @@ async def test_events_are_told(
 
 @pytest.mark.usefixtures("family")
 async def test_a_model_alone_is_told_how_times_are_written(hass: HomeAssistant) -> None:
-    told = await answer(hass, GET_EVENTS, when="three to four on the blue day")
+    refused = await answer(hass, GET_EVENTS, when="three to four on the blue day")
 
-    assert told.speech == "I didn't understand which time you mean."
-    assert "2026-12-04T15:00/2026-12-04T16:00" in str(told.data["error"])
+    assert refused.speech == "I didn't understand which time you mean."
+    assert "2026-12-04T15:00/2026-12-04T16:00" in str(refused.data["error"])
 
 
 @pytest.mark.usefixtures("family")
