@@ -149,12 +149,12 @@ async def test_floors_and_classes_are_told_of_where_there_are_several(
         assert isinstance(filters, dict)
         assert "floor" not in filters
         assert "floor" in str(tool.parameters)
-        told = (
+        floors = (
             ["floor"] if "For all of a floor, give it as area." in offer.prompt else []
         )
         return (
             offer.prompt,
-            [*told, *(name for name in filters if name == "device_class")],
+            [*floors, *(name for name in filters if name == "device_class")],
         )
 
     assert (await offered())[1] == ["floor"]

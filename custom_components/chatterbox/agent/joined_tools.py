@@ -26,7 +26,7 @@ from .messages import (
     Transcript,
     canonical_json,
 )
-from .text import bare_tool_name, find_name
+from .text import find_name
 
 _ACTION: Final = "action"
 _WHOLE: Final = ""
@@ -87,13 +87,14 @@ def shown_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
     joined = joined_tools(listed)
     parts = {part.name for one in joined for part in one.parts.values()}
     rest = [tool for tool in listed if tool.name not in parts]
-    names = Counter(bare_tool_name(tool.name) for tool in (*tools, *joined))
-    seen = (
-        _without_prefix(tool)
-        if tool.is_bare and names[bare_tool_name(tool.name)] == 1
-        else tool
+    bare = {
+        one.name: one.name.casefold().rpartition("__")[2] for one in (*tools, *joined)
+    }
+    names = Counter(bare.values())
+    seen = [
+        _without_prefix(tool) if tool.is_bare and names[bare[tool.name]] == 1 else tool
         for tool in (*rest, *joined)
-    )
+    ]
     return tuple(sorted(seen, key=attrgetter("name")))
 
 

@@ -411,8 +411,7 @@ def spellings(tools: Iterable[ToolDefinition]) -> tuple[str, ...]:
     )
 
 
-def bare_tool_name(name: str) -> str:
-    """Return the name of a tool without a prefix, in lower case."""
+def _bare(name: str) -> str:
     return plain_name(name).rpartition("__")[2]
 
 
@@ -420,7 +419,7 @@ def _joined(name: str) -> str:
     return plain_name(name).replace("__", "_")
 
 
-_SPELLINGS: Final = (plain_name, bare_tool_name, _joined)
+_SPELLINGS: Final = (plain_name, _bare, _joined)
 
 
 _NAME_LENGTH: Final = 64

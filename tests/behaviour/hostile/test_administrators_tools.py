@@ -317,7 +317,7 @@ async def test_whoever_is_no_administrator_gets_none_of_them(
 
     home.assert_refused()
     assert home.state(LIGHT) == "off"
-    assert "intent__HassTurnOn" in message
+    assert "HassTurnOn" in message
     assert tools_in(server) - message >= {
         CALL_ACTION,
         "homeassistant__render_template",
@@ -342,7 +342,5 @@ async def test_a_user_of_an_integration_is_no_administrator(
 def tools_in(server: ScriptedChatCompletions) -> set[str]:
     """Return the names of the tools that the model was told last."""
     return set(
-        re.findall(
-            r'"name": ?"(\w+__\w+)"', json.dumps(server.requests[-1].body["tools"])
-        )
+        re.findall(r'"name": ?"(\w+)"', json.dumps(server.requests[-1].body["tools"]))
     )

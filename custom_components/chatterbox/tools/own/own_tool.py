@@ -139,8 +139,8 @@ class OwnTool:
     run: Callable[[OwnCall], Awaitable[ToolAnswer]]
     needs: Callable[[Offered], bool] | None = None
     """Returns whether an agent has it; None for a tool that all agents have."""
-    needless: Callable[[HomeAssistant], Collection[str]] = lambda _: ()
-    """Returns the arguments that tell nothing apart in a home: models are not told of them."""
+    needless: Callable[[HomeAssistant], Collection[str]] | None = None
+    """Returns the arguments that tell nothing apart in a home: models are not told of them. None for a tool without."""
     prompt: Callable[[HomeAssistant, str, Speaker, str], Awaitable[str]] | None = None
     """Returns a section of the prompt of agents that have it, by the id of an agent, its speaker and their words."""
     effects: Callable[[OwnCall], Awaitable[Effects]] | None = None

@@ -78,19 +78,20 @@ def with_own_tools(
     hass: HomeAssistant, offered: Sequence[ToolDefinition], own: Collection[OwnTool]
 ) -> tuple[ToolDefinition, ...]:
     """Add the agent's own tools to those that are `offered`, sorted by name. They replace others of the same name."""
-    added = [_in_short(tool, tool.needless(hass)) for tool in own]
+    added = [_in_short(hass, tool) for tool in own]
     tools = {tool.name: tool for tool in (*offered, *added)}
     return tuple(tools[name] for name in sorted(tools)) if own else tuple(offered)
 
 
-def _in_short(tool: OwnTool, needless: Collection[str]) -> ToolDefinition:
+def _in_short(hass: HomeAssistant, tool: OwnTool) -> ToolDefinition:
     one = tool.definition
     short = one.short_parameters or short_parameters(one.parameters)
     # Some services have a web_search of their own, and get_events tells of nothing.
     is_bare = one.name != WEB_SEARCH and (
         one.part is None or one.name.startswith(own_name(""))
     )
-    short = without_arguments(short, needless)
+    if tool.needless:
+        short = without_arguments(short, tool.needless(hass))
     return replace(one, short_parameters=short, is_bare=is_bare)
 
 
@@ -245,7 +246,7 @@ class SharedTool(llm.Tool):
             shared.title,
             tool.definition.annotations,
         )
-        self.needless = frozenset(tool.needless(hass))
+        self.needless = frozenset(tool.needless(hass) if tool.needless else ())
         self.name, self.description = tool.definition.name, tool.definition.description
         self.parameters = from_openapi(tool.definition.parameters)
         self.annotations = llm.ToolAnnotations(
