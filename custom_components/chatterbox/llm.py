@@ -19,7 +19,7 @@ def async_get_tools(
 ) -> LLMTools | None:
     """Offer our shared tools to every agent with the Assist API, where what they are about is exposed."""
     tools: list[Tool] = [
-        SharedTool(hass, tool, tool.shared)
+        SharedTool(tool, tool.shared)
         for tool in (own_tools(hass) if api_id == LLM_API_ASSIST else ())
         if tool.shared
         and (

@@ -6,7 +6,7 @@ room without a satellite, a speaker says it.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import reduce
 from types import MappingProxyType
@@ -72,11 +72,13 @@ from ..tools.own.own_tool import (
 )
 from ..tools.own.registry import can_act
 from .plans import LONGEST_TEXT, Asker, News
-from .schedule import URGENT, async_get_schedule, urgency_without_night
+from .schedule import async_get_schedule
 from .telling import IDLE, PERSON, async_play, speech_engine
 
 _MESSAGE: Final = "message"
 _TO: Final = "to"
+URGENT: Final = "urgent"
+"""The argument of tools for what is told at night, too."""
 _SATELLITE: Final = Platform.ASSIST_SATELLITE
 _PHONES: Final = "voip"
 """The integration of telephones. Source: `EXCLUDED_DOMAINS` (homeassistant.components.assist_satellite.intent)."""
@@ -474,6 +476,11 @@ async def _async_arguments(
     names = [room.name for room in rooms if room]
     names += [entity_name(hass, one) for one in sorted(request.listeners.people)]
     return {_MESSAGE: text, **({_TO: ", ".join(names)} if names else {})}
+
+
+def urgency_without_night(hass: HomeAssistant) -> Collection[str]:
+    """Return that argument where nothing waits for the morning."""
+    return () if async_get_home_rules(hass).current.night else (URGENT,)
 
 
 def _can_be_heard(offered: Offered) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import (
     AsyncGenerator,
     Awaitable,
     Callable,
-    Collection,
     Iterable,
     Sequence,
     Set as AbstractSet,
@@ -962,15 +961,6 @@ def moment_of(plan: FuturePlan | None) -> Moment | None:
         if plan and plan.due
         else None
     )
-
-
-URGENT: Final = "urgent"
-"""The argument of tools for what is told at night, too."""
-
-
-def urgency_without_night(hass: HomeAssistant) -> Collection[str]:
-    """Return that argument where nothing waits for the morning."""
-    return () if async_get_home_rules(hass).current.night else (URGENT,)
 
 
 def due_about(

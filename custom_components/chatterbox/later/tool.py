@@ -39,6 +39,7 @@ from ..tools.own.own_tool import (
 from ..tools.own.registry import can_act
 from ..tools.repair.short_names import entities_called
 from ..tools.schema import short_parameters
+from .broadcast import URGENT, urgency_without_night
 from .plans import (
     LONGEST_TEXT,
     Asker,
@@ -54,13 +55,11 @@ from .plans import (
 )
 from .ringing import async_get_ringing
 from .schedule import (
-    URGENT,
     async_get_schedule,
     due_about,
     is_within_bounds,
     moment_of,
     resolved_time,
-    urgency_without_night,
 )
 from .telling import PERSON, async_reminder_kind, plan_text, time_text
 from .triggers import SELDOM

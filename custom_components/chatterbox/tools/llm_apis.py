@@ -55,7 +55,7 @@ from ..settings.agent import HomeDetail
 from ..settings.tool_names import HASH_LENGTH, MAX_NAME_LENGTH
 from .annotations import annotations_of, unwrapped
 from .own.registry import SharedTool
-from .schema import CustomSerializer, SchemaCache, ToolSchema, without_arguments
+from .schema import CustomSerializer, SchemaCache, ToolSchema
 
 if TYPE_CHECKING:
     from homeassistant.components.llm import LLMToolsPlatformProtocol
@@ -581,7 +581,7 @@ def _define(
     sentences = (rename_tools(about, renames), *schema.remarks, provided_by)
     short = schema.short
     if short and isinstance(own, SharedTool):
-        short = without_arguments(short, own.needless)
+        short = own.tool.definition.short_parameters or short
     return ToolDefinition(
         name=name,
         description=" ".join(filter(None, sentences)),

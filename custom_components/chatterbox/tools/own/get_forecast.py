@@ -30,6 +30,7 @@ from homeassistant.util.json import JsonObjectType
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...effects.intents import Naming
 from ...home.entity_matches import areas_of_entities, exposed_names, matching_states
+from ..schema import short_parameters
 from .own_tool import (
     READS,
     OwnCall,
@@ -324,27 +325,21 @@ def _when(begin: datetime, kind: ForecastKind, *, is_day: object) -> str:
             return begin.strftime("%A %H:%M")
 
 
+_SHOWN: Final[Mapping[str, tuple[str, str, *tuple[str, ...]]]] = {
+    "forecast": ("string", "", ForecastKind.DAILY.value, ForecastKind.HOURLY.value),
+    "name": ("string", ""),
+}
 GET_FORECAST: Final = OwnTool(
     definition=ToolDefinition(
         own_name("get_forecast"),
         "The weather, now and ahead.",
-        parameters(
-            {
-                "forecast": (
-                    "string",
-                    "",
-                    *(ForecastKind.DAILY.value, ForecastKind.HOURLY.value),
-                ),
-                "name": ("string", ""),
-                "area": ("string", ""),
-            }
-        ),
+        parameters({**_SHOWN, "area": ("string", "")}),
         # not open-world: the numbers come from elsewhere, but they cannot carry
         # instructions to the model
         READS,
+        short_parameters=short_parameters(parameters(_SHOWN)),
     ),
     run=_async_get_forecast,
-    needless=lambda _: ("area",),  # a name says more
     calls_action=True,
     shared=SharedWith(
         frozenset({WEATHER_DOMAIN}),

@@ -238,7 +238,7 @@ class SharedTool(llm.Tool):
 
     integration = DOMAIN
 
-    def __init__(self, hass: HomeAssistant, tool: OwnTool, shared: SharedWith) -> None:
+    def __init__(self, tool: OwnTool, shared: SharedWith) -> None:
         """Describe a tool, whose arguments Home Assistant knows as a schema of its own."""
         self.tool, self.shared, self.title, annotations = (
             tool,
@@ -246,7 +246,6 @@ class SharedTool(llm.Tool):
             shared.title,
             tool.definition.annotations,
         )
-        self.needless = frozenset(tool.needless(hass) if tool.needless else ())
         self.name, self.description = tool.definition.name, tool.definition.description
         self.parameters = from_openapi(tool.definition.parameters)
         self.annotations = llm.ToolAnnotations(
