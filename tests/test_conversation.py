@@ -240,6 +240,7 @@ async def test_an_offline_agent_speaks_the_languages_of_the_built_in_one_and_con
 @in_one_home(
     ("home", "answer"),
     [("en", "Hello from Home Assistant."), ("de", "Hallo vom Home Assistant.")],
+    puts_back=True,
 )
 async def test_any_language_is_that_of_the_home(
     hass: HomeAssistant, home: str, answer: str

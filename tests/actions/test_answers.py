@@ -169,6 +169,7 @@ async def test_a_pin_cannot_be_sent_but_a_no_can(
         ({"domains": {"light": True}}, False),
         ({}, False),
     ],
+    puts_back=True,
 )
 async def test_a_user_answers_for_what_they_may_control(
     hass: HomeAssistant,
@@ -202,6 +203,7 @@ async def test_a_user_answers_for_what_they_may_control(
         Touches(),
         Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}), frozenset({UNLOCK})),
     ],
+    puts_back=True,
 )
 async def test_unknown_effects_need_an_administrator(
     hass: HomeAssistant, service: str, effects: Annotated | Touches | Unresolved
@@ -356,7 +358,9 @@ def two_steps_on(hass: HomeAssistant, context: Context) -> Context:
     return Context(parent_id=first.id)
 
 
-@in_one_home("times", [2 * MAX_CONTEXTS // 5, MAX_CONTEXTS, MAX_CONTEXTS + 1])
+@in_one_home(
+    "times", [2 * MAX_CONTEXTS // 5, MAX_CONTEXTS, MAX_CONTEXTS + 1], puts_back=True
+)
 async def test_automations_triggered_by_a_turn_do_not_answer_in_a_busy_home(
     hass: HomeAssistant, times: int
 ) -> None:

@@ -354,6 +354,7 @@ async def facts(hass: HomeAssistant) -> list[str]:
         ({"person": "person.anna", "agent_id": AGENT}, ["Likes tea."]),
         ({"everything": True}, ["Bins.", "Likes cats.", "Likes rain.", "Likes tea."]),
     ],
+    puts_back=True,
 )
 async def test_facts_are_exported_and_deleted_on_request(
     hass: HomeAssistant,

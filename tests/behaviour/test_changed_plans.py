@@ -172,7 +172,7 @@ CANCELS: dict[str, Change] = {
 }
 
 
-@in_one_home("change", MOVES.values(), ids=MOVES)
+@in_one_home("change", MOVES.values(), ids=MOVES, puts_back=True)
 async def test_who_moves_an_action_needs_the_right_to_it(
     hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory, change: Change
 ) -> None:
@@ -216,7 +216,7 @@ async def test_a_plan_without_its_agent_needs_the_right_to_control_entities(
     assert home.plans == (plan,)
 
 
-@in_one_home("change", CANCELS.values(), ids=CANCELS)
+@in_one_home("change", CANCELS.values(), ids=CANCELS, puts_back=True)
 async def test_ones_own_plan_and_a_reminder_are_taken_back_without_rights(
     home: Home, change: Change
 ) -> None:
@@ -274,7 +274,7 @@ async def test_no_action_is_moved_while_the_rules_are_not_known(home: Home) -> N
     assert home.plans == (plan,)
 
 
-@in_one_home(("is_theirs", "is_kept"), [(True, True), (False, False)])
+@in_one_home(("is_theirs", "is_kept"), [(True, True), (False, False)], puts_back=True)
 async def test_a_rule_against_the_speaker_keeps_a_plan_and_one_for_everybody_does_not(
     home: Home, *, is_theirs: bool, is_kept: bool
 ) -> None:
@@ -322,7 +322,7 @@ async def test_the_yes_for_its_time_is_told(home: Home, change: Change) -> None:
     assert home.plans == (plan,)
 
 
-@in_one_home("surface", ["page", "list", "action"])
+@in_one_home("surface", ["page", "list", "action"], puts_back=True)
 async def test_a_rule_on_plans_holds_for_their_words(home: Home, surface: str) -> None:
     await home.add(remind())
     rule = {"verdict": "deny", "tools": ["chatterbox__later"], "users": [home.user.id]}
@@ -512,7 +512,7 @@ async def test_a_rule_that_asks_about_plans_is_asked_once_in_words(
     ]
 
 
-@in_one_home("verdict", ["allow", "ask"])
+@in_one_home("verdict", ["allow", "ask"], puts_back=True)
 async def test_a_model_that_moves_a_plan_cannot_have_it_do_something_else(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, verdict: str
 ) -> None:

@@ -37,6 +37,7 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
 @in_one_home(
     "words",
     ["make the kitchen lights dimmer", "make the kitchen lights darker by 30 percent"],
+    puts_back=True,
 )
 async def test_lights_that_are_off_are_not_dimmed(
     home: HomeAssistant, words: str
@@ -72,6 +73,7 @@ async def test_only_the_lights_that_are_on_become_dimmer(home: HomeAssistant) ->
         ("close the bedroom curtains a bit", 10, [0]),
         ("open the bedroom curtains a bit", 100, []),
     ],
+    puts_back=True,
 )
 async def test_what_opens_a_little_moves_by_a_step(
     home: HomeAssistant, words: str, position: int, moved_to: list[int]
@@ -245,6 +247,7 @@ async def test_words_add_to_the_request_before(
         ("sv", "tänd lamporna i Bedroom", "och Bathroom också"),
         ("zh-Hans", "打开Bedroom的灯", "还有Bathroom"),
     ],
+    puts_back=True,
 )
 async def test_they_do_in_other_languages(
     home: HomeAssistant, language: str, first: str, following: str
@@ -289,6 +292,7 @@ async def test_a_tv_that_is_turned_off_is_not_muted(home: HomeAssistant) -> None
         "start movie night and dim the floor lamp",
         "turn on the floor lamp and is the floor lamp on?",
     ],
+    puts_back=True,
 )
 async def test_nothing_is_composed_from_states_that_the_sentence_changes(
     home: HomeAssistant, words: str
@@ -311,6 +315,7 @@ async def test_nothing_is_composed_from_states_that_the_sentence_changes(
         ("nl", "speel geen muziek op Living Room Speaker", False),
         ("en", "play Maple Leaf Rag", True),
     ],
+    puts_back=True,
 )
 async def test_a_text_that_may_be_anything_holds_no_negation(
     home: HomeAssistant, language: str, words: str, *, is_done: bool
@@ -390,6 +395,7 @@ async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -
         (["is tea on my list"], "No"),
         (["set the thermostat to 70 fahrenheit"], "21.0 degrees"),
     ],
+    puts_back=True,
 )
 async def test_what_is_asked_is_told(
     home: HomeAssistant, sentences: list[str], answer: str
@@ -405,6 +411,7 @@ async def test_what_is_asked_is_told(
         (50, "turn up the bedroom fan", 75),
         (100, "make the bedroom fan faster", 100),
     ],
+    puts_back=True,
 )
 async def test_a_fan_goes_by_its_steps(
     home: HomeAssistant, now: int, words: str, speed: int
@@ -446,6 +453,7 @@ async def test_an_item_of_a_list_may_be_for_today(home: HomeAssistant) -> None:
         ("fr", "tamise Desk Lamp", "est éteint"),
         ("zh-Hans", "把Desk Lamp调暗", "关"),
     ],
+    puts_back=True,
 )
 async def test_a_state_is_told_in_the_words_of_the_language(
     home: HomeAssistant, language: str, words: str, answer: str
@@ -456,7 +464,9 @@ async def test_a_state_is_told_in_the_words_of_the_language(
     assert answer in speech(await say(home, words, language=language))
 
 
-@in_one_home("words", ["play some Satie now", "i want to hear Satie please"])
+@in_one_home(
+    "words", ["play some Satie now", "i want to hear Satie please"], puts_back=True
+)
 async def test_idle_words_are_no_part_of_a_title(
     home: HomeAssistant, words: str
 ) -> None:
@@ -466,7 +476,7 @@ async def test_idle_words_are_no_part_of_a_title(
     assert "play_media" in [call.data["service"] for call in calls]
 
 
-@in_one_home("words", ["movie night", "start the movie night scene"])
+@in_one_home("words", ["movie night", "start the movie night scene"], puts_back=True)
 async def test_a_scene_is_named_without_a_verb(home: HomeAssistant, words: str) -> None:
     assert (
         speech(await say(home, words))
@@ -513,6 +523,7 @@ async def test_the_same_command_for_later_is_one(
             "understand",
         ),
     ],
+    puts_back=True,
 )
 async def test_a_timer_is_asked_about_by_its_name_alone(
     home: HomeAssistant, language: str, timer: str, words: str, answer: str

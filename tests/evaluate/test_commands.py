@@ -124,7 +124,9 @@ async def test_an_unknown_result_is_not_found(client: MockHAClientWebSocket) -> 
     ] == "not_found"
 
 
-@in_one_home("command", ["preview", "start", "stop", "result", "subscribe"])
+@in_one_home(
+    "command", ["preview", "start", "stop", "result", "subscribe"], puts_back=True
+)
 async def test_only_administrators_get_anything(
     hass: HomeAssistant,
     client: MockHAClientWebSocket,

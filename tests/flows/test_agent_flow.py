@@ -264,6 +264,7 @@ async def test_the_only_model_is_chosen_already_and_still_tried(
         ("settings", filled_in(model="big-model"), "Agent → Model"),
         ("advanced", WARM, "Advanced → Answers"),
     ],
+    puts_back=True,
 )
 async def test_a_server_that_fails_is_quoted_at_a_part_of_the_form(
     hass: HomeAssistant, form: str, typed: dict[str, object], path: str
@@ -356,7 +357,7 @@ async def test_scripts_are_chosen_shown_and_taken_out_again(
     }
 
 
-@in_one_home("offered", [["assist", "vanished"], ["assist"]])
+@in_one_home("offered", [["assist", "vanished"], ["assist"]], puts_back=True)
 async def test_an_llm_api_that_is_not_there_is_kept_until_it_is_taken_out(
     hass: HomeAssistant, address: str, offered: list[str]
 ) -> None:
@@ -422,6 +423,7 @@ async def test_instructions_that_are_no_template_are_refused_and_kept(
             "provider_rejected_request",
         ),
     ],
+    puts_back=True,
 )
 async def test_another_model_is_tried_before_it_is_taken(
     hass: HomeAssistant, trial_answer: ScriptedFailure, error: str
@@ -460,6 +462,7 @@ def usage(prompt_tokens: int) -> ScriptedAnswer:
             "trial_refused_vllm",
         ),
     ],
+    puts_back=True,
 )
 async def test_another_model_that_cannot_use_tools_is_warned_of_once(
     hass: HomeAssistant, tool_trial: ScriptedAnswer | ScriptedFailure, warning: str
@@ -487,7 +490,7 @@ async def test_another_model_that_cannot_use_tools_is_warned_of_once(
     assert only_agent(entry).data[CONF_MODEL] == "big-model"
 
 
-@in_one_home("is_other", [True, False])
+@in_one_home("is_other", [True, False], puts_back=True)
 async def test_a_window_that_is_small_for_the_home_is_told_once(
     hass: HomeAssistant,
     is_other: bool,  # noqa: FBT001  # a case

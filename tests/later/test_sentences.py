@@ -440,6 +440,7 @@ def _is_from(template: str, answer: str) -> bool:
         "cancel all alarms on Friday",
         "cancel my alarm tomorrow",
     ],
+    puts_back=True,
 )
 async def test_a_day_of_a_plan_that_comes_again_cancels_it_only_after_a_question(
     home: HomeAssistant, text: str
@@ -964,6 +965,7 @@ async def test_words_of_time_and_a_not_may_be_the_text(
         ("wake me up at 6 pm", "remind at 6 pm: spoken alarm"),
         ("wake me up at six tonight", "remind at six tonight: spoken alarm"),
     ],
+    puts_back=True,
 )
 async def test_an_alarm_is_in_the_morning_unless_its_other_time_is_soon(
     home: HomeAssistant, freezer: FrozenDateTimeFactory, text: str, what: str
@@ -1228,6 +1230,7 @@ async def test_an_alarm_is_moved(home: HomeAssistant, language: str) -> None:
         "change my dentist reminder to five",
         "change my timer to five minutes",
     ],
+    puts_back=True,
 )
 async def test_other_words_move_no_alarm(home: HomeAssistant, text: str) -> None:
     due = dt_util.start_of_local_day() + timedelta(days=1, hours=7)

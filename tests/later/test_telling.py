@@ -176,6 +176,7 @@ async def test_at_night_only_what_is_urgent_or_asked_for_then_is_heard(
             False,
         ),
     ],
+    puts_back=True,
 )
 async def test_it_is_told_to_the_person_or_in_the_place(
     hass: HomeAssistant,

@@ -132,6 +132,7 @@ async def test_facts_are_understood_without_a_model(
         "turn on the light that I remember",
         "when do the bins go out?",
     ],
+    puts_back=True,
 )
 async def test_nothing_else_is_remembered(hass: HomeAssistant, sentence: str) -> None:
     await async_get_memories(hass).async_add(HOUSEHOLD, "It is a house.", "")

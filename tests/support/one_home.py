@@ -1,6 +1,6 @@
 """Tables of cases that leave a home as it is, and so share one: to set it up takes longer than most of them.
 
-The devices of the demo home are put back after each case, as if each had a home of its own.
+The devices of the demo home can be put back after each case, as if each had a home of its own.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -23,11 +23,13 @@ def in_one_home(
     *,
     ids: Iterable[object] = (),
     share: int = 1,
+    puts_back: bool = False,
 ) -> Callable[[HomeTest], HomeTest]:
     """Have a test go through all rows in one home, where `pytest.mark.parametrize` would set one up for each.
 
     A row that fails is named, and keeps no other from being tried. The quick run takes
-    one of `share` rows, where they are many cases of few kinds.
+    one of `share` rows, where they are many cases of few kinds. With `puts_back`, the
+    devices of the demo home are put back after each row.
     """
     keys = (names,) if isinstance(names, str) else names
     cases = [
@@ -49,11 +51,7 @@ def in_one_home(
             **fixtures: object,
         ) -> None:
             step = 1 if request.config.option.thorough else share
-            devices = (
-                _devices(request.getfixturevalue("hass"))
-                if "hass" in request.fixturenames
-                else []
-            )
+            devices = _devices(request.getfixturevalue("hass")) if puts_back else []
             for title, case in [*zip(titles, cases, strict=True)][::step]:
                 with subtests.test(title):
                     await test(**fixtures, **case)

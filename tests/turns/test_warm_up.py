@@ -644,7 +644,11 @@ async def test_what_was_too_slow_for_a_turn_is_read_at_once_for_the_next_one(
     assert prefix_of(turn) == prefix_of(ahead)
 
 
-@in_one_home(("measured", "words"), [(0, "Hello."), (0.01, "My language model can't")])
+@in_one_home(
+    ("measured", "words"),
+    [(0, "Hello."), (0.01, "My language model can't")],
+    puts_back=True,
+)
 async def test_a_first_answer_that_was_not_measured_gets_the_time_of_the_turn(
     hass: HomeAssistant, serve_raw: Serve, measured: float, words: str
 ) -> None:

@@ -309,6 +309,7 @@ async def test_a_question_whose_action_has_no_name_is_dropped_in_words(
         "what's up?",
         "dim the lights",
     ],
+    puts_back=True,
 )
 async def test_a_request_drops_the_question(
     hass: HomeAssistant, serve: Serve, request_: str
@@ -357,7 +358,7 @@ async def test_the_pin_is_asked_for_again_after_words_that_are_neither(
 
 
 @pytest.mark.usefixtures("hass_storage")
-@in_one_home("unclear", ["yes", "for seven one one", "great!"])
+@in_one_home("unclear", ["yes", "for seven one one", "great!"], puts_back=True)
 async def test_the_pin_is_asked_for_three_more_times_and_then_no_more(
     hass: HomeAssistant, serve: Serve, unclear: str
 ) -> None:

@@ -189,7 +189,7 @@ COMPOUND = {
 }
 
 
-@in_one_home(("language", "sentences"), COMPOUND.items(), ids=COMPOUND)
+@in_one_home(("language", "sentences"), COMPOUND.items(), ids=COMPOUND, puts_back=True)
 async def test_a_sentence_is_judged_by_all_that_it_would_do(
     hass: HomeAssistant, home: AttackedHome, language: str, sentences: Sequence[str]
 ) -> None:

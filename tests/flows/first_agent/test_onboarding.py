@@ -289,7 +289,7 @@ async def test_the_model_that_was_chosen_last_is_measured(
     assert len(under_way) == 1
 
 
-@in_one_home("status", [400, 500, 503])
+@in_one_home("status", [400, 500, 503], puts_back=True)
 async def test_a_failure_to_measure_holds_nobody_up(
     hass: HomeAssistant, status: int
 ) -> None:
@@ -408,7 +408,7 @@ def _refusing(words: str) -> ScriptedFailure:
     return ScriptedFailure(status=400, body={"error": words})
 
 
-@in_one_home("path", ["/v1", "", "/v1/"])
+@in_one_home("path", ["/v1", "", "/v1/"], puts_back=True)
 async def test_a_server_that_is_set_up_is_named_and_not_offered_again(
     hass: HomeAssistant, path: str
 ) -> None:
@@ -460,6 +460,7 @@ async def test_what_is_set_up_is_named_beside_what_is_offered(
         ),
         (_refusing("tools param requires --jinja flag"), "`--jinja`"),
     ],
+    puts_back=True,
 )
 async def test_a_model_that_only_talks_is_warned_of_and_can_be_used(
     hass: HomeAssistant, answer: ScriptedAnswer | ScriptedFailure, warning: str
@@ -546,6 +547,7 @@ async def test_a_window_that_is_small_for_the_home_is_told_before_anything_is_sa
         {},
         {"trial_answer": ScriptedFailure(status=503)},
     ],
+    puts_back=True,
 )
 async def test_nothing_is_said_of_a_window_with_room_or_one_that_nobody_knows(
     hass: HomeAssistant, script: dict[str, Any]

@@ -111,6 +111,7 @@ async def test_a_command_is_done_without_the_model_which_is_told_of_it_later(
         ("en", "which lights are on?", "Floor Lamp"),
         ("de", "Schalte die Floor Lamp aus", "Licht ausgeschaltet"),
     ],
+    puts_back=True,
 )
 async def test_questions_about_state_and_other_languages_need_no_model_either(
     hass: HomeAssistant, serve: Serve, language: str, text: str, answer: str

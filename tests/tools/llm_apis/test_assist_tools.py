@@ -337,6 +337,7 @@ async def test_all_but_the_model_sees_the_real_tool(
         {"verdict": "deny", "entities": [_TV]},
         {"verdict": "deny", "actions": ["media_player.media_pause"]},
     ],
+    puts_back=True,
 )
 async def test_a_rule_holds_for_the_real_tool(
     hass: HomeAssistant, serve: Serve, rule: JsonObject

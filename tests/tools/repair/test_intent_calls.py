@@ -437,7 +437,7 @@ async def test_a_vacuum_is_started_and_sent_home(
     assert (await read(home, tool, written))[:2] == meant
 
 
-@in_one_home("tool", [STOP, OFF])
+@in_one_home("tool", [STOP, OFF], puts_back=True)
 async def test_a_vacuum_that_is_to_pause_is_not_sent_home(
     home: HomeAssistant, tool: str
 ) -> None:

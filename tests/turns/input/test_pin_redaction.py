@@ -152,7 +152,9 @@ async def test_a_pin_is_gone_from_wherever_it_can_be_read(  # noqa: PLR0917  # f
 
 
 @in_one_home(
-    "sentence", ["yes", "no", "turn on the light", "set a timer for ten minutes"]
+    "sentence",
+    ["yes", "no", "turn on the light", "set a timer for ten minutes"],
+    puts_back=True,
 )
 async def test_other_words_stay_as_they_are(
     hass: HomeAssistant, listener: Listener, sentence: str

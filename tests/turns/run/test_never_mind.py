@@ -69,7 +69,7 @@ async def test_no_model_is_asked_what_is_meant(
     assert len(server.requests) == 1
 
 
-@in_one_home("language", WORDS)
+@in_one_home("language", WORDS, puts_back=True)
 async def test_it_is_understood_in_each_language(
     hass: HomeAssistant, serve: Serve, language: str
 ) -> None:

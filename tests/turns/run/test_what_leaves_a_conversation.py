@@ -262,7 +262,7 @@ async def test_no_control_character_or_escape_lands_on_a_list(
     )
 
 
-@in_one_home("status", [429, 503, 529])
+@in_one_home("status", [429, 503, 529], puts_back=True)
 async def test_a_service_that_has_too_much_to_do_is_busy(
     hass: HomeAssistant, serve: Serve, status: int
 ) -> None:
