@@ -224,6 +224,13 @@ def test_a_model_sees_a_name_without_prefix_where_no_other_tool_has_it(
     }
 
 
+@pytest.mark.parametrize("name", ["script__2nd_floor", "script__-", "script__"])
+def test_a_name_that_services_refuse_keeps_its_prefix(name: str) -> None:
+    [seen] = shown_tools([replace(BARE, name=name)])
+
+    assert seen.name == name
+
+
 def test_a_joined_tool_tells_only_of_actions_that_are_there() -> None:
     notes = {"find": "find: by words.", "play": "play: what was found."}
     group = replace(_PLAYER, name="home__player", on_actions=notes)

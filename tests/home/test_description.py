@@ -123,7 +123,7 @@ async def test_the_list_of_home_assistant_gives_way_to_it_and_nothing_else_does(
 
     assert LINES in short.prompt
     assert "Static Context" not in short.prompt
-    assert "call GetLiveContext." in short.prompt
+    assert "call homeassistant__GetLiveContext." in short.prompt
     assert "names: Kitchen Lamp" in short.prompt  # said by somebody else
     assert "Static Context" in listed.prompt
     assert [one.name for one in short.definitions] == [

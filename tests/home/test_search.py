@@ -9,7 +9,6 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 
-from custom_components.chatterbox.home.description import FIND_ENTITIES
 from custom_components.chatterbox.home.search import (
     MOST_LISTED,
     async_entity_query,
@@ -31,6 +30,8 @@ from tests.support.talk import (
 )
 
 FEW = {"most_listed": 10}
+FINDS = "find_entities"
+"""The tool that finds things, as a model sees it."""
 
 
 async def find(hass: HomeAssistant, **arguments: str) -> list[str]:
@@ -67,7 +68,7 @@ async def test_a_home_with_many_entities_is_summed_up_and_matches_stand_beside_t
     await say(hass, "turn on the desk lamp in the office")
 
     (request,) = server.requests
-    assert FIND_ENTITIES in prefix_of(request.body)
+    assert FINDS in prefix_of(request.body)
     assert "Desk Lamp" not in prefix_of(request.body)
     assert re.search(r"Office[^\n]*\\n [^\n]*1 light", prefix_of(request.body))
     assert "Desk Lamp" in words_of(request.body)
@@ -122,7 +123,7 @@ async def test_other_homes_are_listed_as_ever(
 
     (request,) = server.requests
     assert "Desk Lamp" in prefix_of(request.body)
-    assert FIND_ENTITIES not in prefix_of(request.body)
+    assert FINDS not in prefix_of(request.body)
     assert "by room" not in words_of(request.body)
 
 
@@ -133,7 +134,7 @@ async def test_an_agent_without_assist_is_told_of_no_home(
     register(hass, "other", StubTool(name="search"))
     server = await serve(HELLO, llm_hass_api=apis, **FEW)
     await say(hass, "turn on the desk lamp")
-    assert FIND_ENTITIES not in json.dumps(server.requests[0].body)
+    assert FINDS not in json.dumps(server.requests[0].body)
 
 
 async def test_a_client_that_asks_for_the_tools_of_assist_can_find_entities(
@@ -147,9 +148,9 @@ async def test_a_client_that_asks_for_the_tools_of_assist_can_find_entities(
     await api_client.says("turn on the desk lamp", hosted=())
 
     with_tools, without = server.requests
-    assert FIND_ENTITIES in json.dumps(with_tools.body["tools"])
+    assert FINDS in json.dumps(with_tools.body["tools"])
     assert "Desk Lamp" in words_of(with_tools.body)
-    assert FIND_ENTITIES not in json.dumps(without.body)
+    assert FINDS not in json.dumps(without.body)
     assert "Desk Lamp" not in json.dumps(without.body)
 
 
@@ -161,8 +162,8 @@ async def test_a_home_grows_too_large_to_be_listed(
     add_lamps(hass, 200)
     await say(hass, "turn on the lantern 150")
     before, after = server.requests
-    assert FIND_ENTITIES not in prefix_of(before.body)
-    assert FIND_ENTITIES in prefix_of(after.body)
+    assert FINDS not in prefix_of(before.body)
+    assert FINDS in prefix_of(after.body)
     assert "Lantern 150" in words_of(after.body)
     assert words_of(after.body).count("Lantern") <= MOST_LISTED
 
@@ -170,9 +171,7 @@ async def test_a_home_grows_too_large_to_be_listed(
 async def test_the_model_finds_what_it_is_not_told_of(
     hass: HomeAssistant, serve: Serve
 ) -> None:
-    called = ScriptedCall(
-        name=FIND_ENTITIES, arguments={"area": "office", "domain": "light"}
-    )
+    called = ScriptedCall(name=FINDS, arguments={"area": "office", "domain": "light"})
     answers = (
         ScriptedAnswer(tool_calls=(called,)),
         ScriptedAnswer(content="A desk lamp."),

@@ -91,8 +91,10 @@ def shown_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
         one.name: one.name.casefold().rpartition("__")[2] for one in (*tools, *joined)
     }
     names = Counter(bare.values())
+    # A service refuses all tools for a name that begins with a digit, or that is empty.
+    alone = {name for name, count in names.items() if count == 1 and name[:1].isalpha()}
     seen = [
-        _without_prefix(tool) if tool.is_bare and names[bare[tool.name]] == 1 else tool
+        _without_prefix(tool) if tool.is_bare and bare[tool.name] in alone else tool
         for tool in (*rest, *joined)
     ]
     return tuple(sorted(seen, key=attrgetter("name")))
@@ -101,6 +103,15 @@ def shown_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
 def _without_prefix(tool: ToolDefinition) -> ToolDefinition:
     name = tool.name.rpartition("__")[2]
     return replace(tool, name=name, parts=tool.parts or {_WHOLE: tool})
+
+
+def names_shown(tools: Iterable[ToolDefinition]) -> Mapping[str, str]:
+    """Return the names of tools as a model sees them by the whole ones, for a prompt."""
+    return {
+        one.part.group.name if one.part else one.name: tool.name
+        for tool in shown_tools(tools)
+        for one in tool.parts.values()
+    }
 
 
 def every_part(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:

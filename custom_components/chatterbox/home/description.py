@@ -12,6 +12,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
+from ..const import DOMAIN
 from ..settings.agent import HomeDetail
 from .entities import ExposedEntity, Floor, Home, Room
 
@@ -26,8 +27,8 @@ _ON_STATES: Final = (
     "Answer from this list whether something exists, and where. It holds no states: before you answer about a state, "
     "value, mode or measurement, or act depending on one, call {tool}. Never say that you cannot look."
 )
-FIND_ENTITIES: Final = "find_entities"
-"""The name by which a model sees the tool that searches a home with too many entities to list."""
+FIND_ENTITIES: Final = f"{DOMAIN}__find_entities"
+"""Name of the tool that searches a home with too many entities to list."""
 _GUIDE_TO_MANY: Final = (
     "This home has {count} things, too many to list. # begins a floor, then come its rooms, and in each room how many "
     "things of each domain there are. Beside the person's words stand things that these may mean. Find any other, and "

@@ -156,7 +156,7 @@ def memory_prompt(newest: Sequence[KnownFact], words: str = "") -> str:
     if not newest:
         return ""
     more = len(newest) - len(lines)
-    rest = [f"There are {more} more: memory lists all."] if more else []
+    rest = [f"There are {more} more: {MEMORY.name} lists all."] if more else []
     return "\n".join((_HEADING, *lines, *rest))
 
 

@@ -314,7 +314,7 @@ def _ask_platform(
     """
     if domain == HOMEASSISTANT_DOMAIN and listed and (tool := live_context_tool(api)):
         # Its own list of the home is the one slow part of Assist, and is not needed.
-        return [ShortStates(tool)], listed(tool.name.rpartition("__")[2]), ""
+        return [ShortStates(tool)], listed(tool.name), ""
     offer = _offered(api, domain, platform, llm_context)
     prompt = offer.prompt or ""
     if domain == INTENT_DOMAIN:
@@ -718,7 +718,7 @@ def rename_tools(text: str, names: Mapping[str, str]) -> str:
     `names` maps old to new. A name that is an ordinary word, such as "search", is only
     replaced between quotes or backticks.
     """
-    renamed = {old: new for old, new in names.items() if old != new}
+    renamed = {old: new for old, new in names.items() if old != new and old in text}
     if not renamed:
         return text
     longest_first = sorted(renamed, key=lambda name: (-len(name), name))

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, Self
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
@@ -18,7 +18,7 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 
-from ..agent.joined_tools import shown_tools
+from ..agent.joined_tools import names_shown, shown_tools
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from ..agent.protocols import ToolDispatcher
 from ..const import DOMAIN, LOGGER
@@ -41,6 +41,7 @@ from .llm_apis import (
     async_may_use,
     context_without_speaker,
     merge_apis,
+    rename_tools,
     tool_sources,
 )
 from .own.past import SpokenPast
@@ -166,6 +167,15 @@ class TurnTools(NamedTuple):
     """Explained at `OwnTool.done`, by the names of the agent's own tools."""
     home_is_large: bool = False
     """Whether the prompt only sums up the home, so that an agent needs a tool that finds entities."""
+
+    def told_of(self, definitions: tuple[ToolDefinition, ...]) -> Self:
+        """Return these tools in the place of its own, and the prompt with the names by which a model sees them."""
+        names = names_shown(without_sentence_tool(definitions))
+        return self._replace(
+            definitions=definitions,
+            prompt=rename_tools(self.prompt, names),
+            own_prompt=rename_tools(self.own_prompt, names),
+        )
 
 
 async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the tools or the prompt
@@ -372,7 +382,7 @@ async def async_offer_common_tools(
         hass, settings.llm_apis, context, timeout, home=settings.home, policy=policy
     )
     own = offered_to(hass, settings, home_is_large=offer.home_is_large)
-    return offer._replace(definitions=with_own_tools(hass, offer.definitions, own))
+    return offer.told_of(with_own_tools(hass, offer.definitions, own))
 
 
 async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes which tools there are, or what they do

@@ -365,9 +365,8 @@ async def async_prepare(
     if user_input.text:
         here = prompts, chat_log.conversation_id
         continued = Continued(*here, past, definitions, tools.home, tools.home_is_large)
-    prompt = await _async_prompt(
-        agent, turn_input, selection.tools, chat_log, continued
-    )
+    offered = selection.tools.told_of(definitions)
+    prompt = await _async_prompt(agent, turn_input, offered, chat_log, continued)
     keep_context(chat_log, prompt.context, prompt.omitted_context)
     message = source.message(user_input.text, chat_log, files, prompt.context)
     turn = Turn(

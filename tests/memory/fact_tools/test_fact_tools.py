@@ -399,7 +399,7 @@ def test_what_does_not_fit_is_only_counted() -> None:
     )
 
     assert texts_in(many) == [f"fact {number}" for number in range(11, 1, -1)]
-    assert many.splitlines()[-1] == "There are 2 more: memory lists all."
+    assert many.splitlines()[-1] == "There are 2 more: chatterbox__memory lists all."
     assert 0 < len(texts_in(long)) < 9
     assert TokenEstimate().of_text("\n".join(long.splitlines()[1:-1])) <= MOST_TOKENS
 

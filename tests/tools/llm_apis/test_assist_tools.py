@@ -1,12 +1,13 @@
 """The tools of Assist as a model sees them: fewer and shorter, and each call is still that of the real tool."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 import pytest
 from homeassistant.components.intent import async_register_timer_handler
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, llm
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import async_capture_events
@@ -30,12 +31,14 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
 )
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
 from custom_components.chatterbox.later.plans import async_get_plans
+from custom_components.chatterbox.memory.facts import HOUSEHOLD, async_get_memories
 from custom_components.chatterbox.settings.rules import Policy, ToolSource, TrustLevel
 from custom_components.chatterbox.tools.turn_tools import (
     async_offer_tools,
     for_models,
     without_sentence_tool,
 )
+from tests.support.api_clients import ASSIST, ApiClient, a_user, enable_api
 from tests.support.doubles import ScriptedProvider
 from tests.support.llm_apis import (
     LISTED,
@@ -46,6 +49,7 @@ from tests.support.llm_apis import (
     satellite,
 )
 from tests.support.one_home import in_one_home
+from tests.support.prefixes import prefix_of
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import (
     Serve,
@@ -369,3 +373,47 @@ async def test_a_plan_keeps_the_real_tool(hass: HomeAssistant, serve: Serve) -> 
     [plan] = async_get_plans(hass).stored.plans
     assert plan.call is not None
     assert plan.call.tool == "media_player__HassMediaPause"
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_a_prompt_names_a_tool_as_it_is_seen_and_never_one_of_somebody_else(
+    hass: HomeAssistant, serve: Serve, *, is_there: bool
+) -> None:
+    await move_into_the_demo_home(hass)
+    bare = "GetLiveContext", "find_entities", "memory"
+    whole = [f"chatterbox__{name}" for name in bare[1:]]
+    whole = ["homeassistant__GetLiveContext", *whole]
+    register(hass, "web", *(StubTool(name=name) for name in bare if is_there))
+    settings = {"most_listed": 10, "remember_facts": True}
+    server = await serve(
+        Script(answers=(ScriptedAnswer(content="Yes."),)),
+        llm_hass_api=[llm.LLM_API_ASSIST, "web"],
+        **settings,
+    )
+    for number in range(12):
+        await async_get_memories(hass).async_add(HOUSEHOLD, f"Fact {number}.", "")
+
+    await say(hass, "is anything on?", context=Context(user_id=a_user(hass).id))
+
+    [request] = server.requests
+    text = " ".join(str(one["content"]) for one in messages_of(request))
+    looks, finds, lists = whole if is_there else bare
+    assert f"call {looks}." in text
+    assert f"with {finds}: never guess" in text
+    assert f"more: {lists} lists all" in text
+    assert all(f'"name": "{name}"' in json.dumps(request.body) for name in bare)
+
+
+async def test_a_prompt_never_sends_a_model_to_a_function_of_a_client(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await move_into_the_demo_home(hass)
+    server = await serve(Script(answers=(ScriptedAnswer(content="Yes."),)))
+    await enable_api(hass)
+    function = ToolDefinition("GetLiveContext", "", {"type": "object"}, client=True)
+
+    await ApiClient(hass, a_user(hass)).says(
+        "is anything on?", hosted=(ASSIST,), functions=(function,)
+    )
+
+    assert "call homeassistant__GetLiveContext." in prefix_of(server.requests[0].body)

@@ -13,15 +13,7 @@ from ...home.entities import ExposedEntity, Home
 from ...home.entity_index import EntityIndex
 from ...home.name_index import places_named
 from ...home.search import async_get_entity_index
-from .own_tool import (
-    READS,
-    OwnCall,
-    OwnTool,
-    ToolAnswer,
-    error_answer,
-    own_name,
-    parameters,
-)
+from .own_tool import READS, OwnCall, OwnTool, ToolAnswer, error_answer, parameters
 
 _WORDS: Final = "words"
 _AREA: Final = "area"
@@ -126,7 +118,7 @@ def _answer(home: Home, entities: Sequence[ExposedEntity]) -> ToolAnswer:
 
 FIND: Final = OwnTool(
     definition=ToolDefinition(
-        own_name(FIND_ENTITIES),
+        FIND_ENTITIES,
         "Finds names, areas and domains of things of this home, but no states. words: what it is called or is, in the "
         "language of this home. area: a room or a floor.",
         parameters(dict.fromkeys((_WORDS, _AREA, _DOMAIN), ("string", ""))),
