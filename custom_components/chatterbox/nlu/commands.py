@@ -333,17 +333,19 @@ def _act_without_verb(parts: Parts, names: HomeVocabulary) -> str:
     is_scene = not _SCENES.isdisjoint(parts.values(Role.KIND))
     if spans and all(_is_run(span, names, is_scene=is_scene) for span in spans):
         return "on" if parts.named else ""
-    states = parts.all(Role.STATE)
     if any(parts.all(role) for role in _VALUES):
-        return "" if states else "set"
+        return "" if parts.all(Role.STATE) else "set"
+    return _switching_state(spans)
+
+
+def _switching_state(spans: Sequence[PhraseSpan]) -> str:
+    """Return whether to switch on or off, as the words begin, or end but for a place: "kitchen lights off"."""
+    states = [span for span in spans if span.role is Role.STATE]
     if len(states) != 1 or states[0].value not in {"on", "off"}:
         return ""
-    after = spans[spans.index(states[0]) + 1 :]
-    is_before_place = {Role.PREPOSITION, Role.PLACE}.issuperset(
-        one.role for one in after
-    )
-    is_outside = states[0] is spans[0] or is_before_place
-    return states[0].value if is_outside else ""
+    after = {span.role for span in spans[spans.index(states[0]) + 1 :]}
+    is_before_place = after <= {Role.PREPOSITION, Role.PLACE}
+    return states[0].value if states[0] is spans[0] or is_before_place else ""
 
 
 def groups_of(spans: Sequence[PhraseSpan]) -> Iterator[Sequence[PhraseSpan]]:

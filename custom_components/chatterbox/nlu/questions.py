@@ -202,15 +202,20 @@ class _StateWords:
         is_idle = bool(parts.all(Role.TOPIC) or (self.aspect and places))
         if parts.all(Role.PRONOUN) and not is_idle:  # "how humid is it in the bathroom"
             return self.surroundings.last & able
-        named = [one.ids for one in parts.named]
-        if len(named) > 1 and parts.all(Role.AND):
-            named = [frozenset[str]().union(*named)]  # "the fan and the heater"
-        if self.aspect:
-            named = [ids | self._related(ids, able) for ids in named]
+        named = self._named_among(able)
         found = _measuring(able.intersection(*named), self.names)
         near = self.names.within(found, {self.surroundings.area_id})
         is_here = self._is_of_one_room and not (places or named or quantifiers)
         return near if near and is_here else found
+
+    def _named_among(self, able: frozenset[str]) -> Sequence[frozenset[str]]:
+        """Return the entities of each name, with those that measure a property of theirs."""
+        named = [one.ids for one in self.parts.named]
+        if len(named) > 1 and self.parts.all(Role.AND):
+            named = [frozenset[str]().union(*named)]  # "the fan and the heater"
+        if not self.aspect:
+            return named
+        return [ids | self._related(ids, able) for ids in named]
 
     def _related(self, ids: frozenset[str], able: frozenset[str]) -> frozenset[str]:
         """Return the entities whose names hold those of others: the "Car Charger Power" of the "Car Charger"."""

@@ -220,16 +220,20 @@ class OfflineDispatcher:
         elif states := sensed_question(self.hass, found):
             response = await async_state_answer(self.hass, states, self.language)
         else:
-            area = async_speaker_area(self.hass, query)
-            response = await self._async_handled(
-                query, recognized_call(self.hass, found, area)
-            )
-            if response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
-                response = (
-                    await async_tell_temperatures(self.hass, query, found, area)
-                    or response
-                )
+            response = await self._async_acted(query, found)
         return response
+
+    async def _async_acted(
+        self, query: conversation.ConversationInput, found: RecognizeResult
+    ) -> intent.IntentResponse:
+        """Handle the intent of a sentence; tell of the sensors where it has no thermostat to ask."""
+        area = async_speaker_area(self.hass, query)
+        call = recognized_call(self.hass, found, area)
+        response = await self._async_handled(query, call)
+        if response.error_code is not intent.IntentResponseErrorCode.NO_VALID_TARGETS:
+            return response
+        told = await async_tell_temperatures(self.hass, query, found, area)
+        return told or response
 
     async def _async_handled(
         self, query: conversation.ConversationInput, call: IntentCall

@@ -203,8 +203,7 @@ class NameResolver(Hooks):
                 return arguments[search.slot]
             case [entity]:
                 same = fitting(names.known[compared(entity.names[0])])
-                # Home Assistant accepts an entity id as a name, and it is unique.
-                return entity.names[0] if len(same) == 1 else entity.entity_id
+                return _sure_name(entity, same)
             case several:
                 return Deny(_which_one(home, search, several))
 
@@ -241,6 +240,11 @@ class NameResolver(Hooks):
         return next(
             (found for found in (in_room, on_floor) if len(found) == 1), entities
         )
+
+
+def _sure_name(entity: ExposedEntity, alike: Iterable[str]) -> str:
+    """Return the name of an entity, or its id, which Home Assistant accepts as a name, if others are called alike."""
+    return entity.names[0] if len({*alike}) == 1 else entity.entity_id
 
 
 def _naming(hass: HomeAssistant, tool: llm.Tool) -> tuple[Naming, str]:
