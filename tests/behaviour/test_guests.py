@@ -144,7 +144,7 @@ GUESTS_MAY_NOT = [
     Sentence("what do you remember?", ""),
     Sentence("forget that the key is in the shed", ""),
     Sentence("turn off the bedroom light in one hour"),
-    Sentence("unlock the front door at seven"),
+    Sentence("unlock the front door at seven in the evening"),
     Sentence("what are my reminders?"),
     Sentence("when the front door opens, turn on the kitchen ceiling light"),
     Sentence("turn on the kitchen ceiling light every day at seven in the morning"),

@@ -190,15 +190,10 @@ class _StateWords:
         """The entities that are meant, none if the words mean none together."""
         parts, quantifiers = self.parts, self.parts.values(Role.QUANTIFIER)
         places = places_of(parts, self.names, self.surroundings)
-        tests = [*self._tests(), *map(_is_in, places)]
-        able = frozenset(
-            one.entity_id
-            for one in self.names.entities
-            if all(test(one) for test in tests)
-        )
         is_home = self.state == "occupied" and not places  # "is anybody in"
         if "others" in quantifiers or is_home:
             return frozenset()
+        able = self._able(places)
         is_idle = bool(parts.all(Role.TOPIC) or (self.aspect and places))
         if parts.all(Role.PRONOUN) and not is_idle:  # "how humid is it in the bathroom"
             return self.surroundings.last & able
@@ -207,6 +202,15 @@ class _StateWords:
         near = self.names.within(found, {self.surroundings.area_id})
         is_here = self._is_of_one_room and not (places or named or quantifiers)
         return near if near and is_here else found
+
+    def _able(self, places: Sequence[frozenset[str | None]]) -> frozenset[str]:
+        """Return the entities of the kinds at each of some places."""
+        tests = [*self._tests(), *map(_is_in, places)]
+        return frozenset(
+            one.entity_id
+            for one in self.names.entities
+            if all(test(one) for test in tests)
+        )
 
     def _named_among(self, able: frozenset[str]) -> Sequence[frozenset[str]]:
         """Return the entities of each name, with those that measure a property of theirs."""
