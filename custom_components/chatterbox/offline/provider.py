@@ -10,6 +10,7 @@ from homeassistant.util.ulid import ulid_now
 from ..agent.conversation.own_words import NO_MODEL, without_attempts
 from ..agent.errors import ProviderRejectedRequest
 from ..agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
+from ..agent.joined_tools import every_part
 from ..agent.json.text import objects_in, parse_json
 from ..agent.messages import (
     AssistantMessage,
@@ -92,7 +93,9 @@ class OfflineProvider:
             return
         _check_may_call(request)
         found = (
-            await self.recognize(sentence, request.tools) if self.recognize else None
+            await self.recognize(sentence, every_part(request.tools))
+            if self.recognize
+            else None
         )
         if found and found.answer:
             yield self._announced(found.answer)
@@ -121,7 +124,7 @@ def _check_may_call(request: CompletionRequest) -> None:
         raise ProviderRejectedRequest(
             f"the offline provider calls {name}, never {choice.name}"
         )
-    if all(tool.name != name for tool in request.tools):
+    if all(tool.name != name for tool in every_part(request.tools)):
         raise ProviderRejectedRequest(
             f"the offline provider needs the tool {name} to be offered"
         )

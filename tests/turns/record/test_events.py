@@ -30,7 +30,6 @@ from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import (
     AGENT,
-    BLINDS_DOWN,
     LIGHT_ON,
     Serve,
     add_agent,
@@ -235,38 +234,6 @@ async def test_the_event_of_a_turn_with_very_many_calls_can_be_recorded(
     content = data["tool_calls"]
     assert isinstance(content, list)
     assert (len(content), data["more_tool_calls"]) == (40, 40)
-
-
-async def test_the_documented_note_about_covers_is_left(
-    hass: HomeAssistant, serve: Serve
-) -> None:
-    await serve(
-        Script(
-            answers=(
-                ScriptedAnswer(tool_calls=(LIGHT_ON, BLINDS_DOWN)),
-                ScriptedAnswer(content="It is done."),
-            )
-        )
-    )
-    (automation,) = blocks_with(EVENT_TOOL_FINISHED)
-    assert await async_setup_component(hass, "persistent_notification", {})
-    assert await async_setup_component(
-        hass, "automation", {"automation": {"alias": "Note", **automation}}
-    )
-    notes = async_capture_events(hass, "call_service")
-
-    await say(hass, "lower the blinds", satellite_id="assist_satellite.sofa")
-    await hass.async_block_till_done()
-
-    (note,) = (
-        note.data["service_data"]
-        for note in notes
-        if note.data["domain"] == "persistent_notification"
-    )
-    assert (
-        note["message"]
-        == "intent__HassTurnOff Living Room Blinds, by assist_satellite.sofa"
-    )
 
 
 async def test_the_documented_log_tells_what_an_agent_could_not_do(
