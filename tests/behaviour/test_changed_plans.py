@@ -512,7 +512,7 @@ async def test_a_rule_that_asks_about_plans_is_asked_once_in_words(
     ]
 
 
-@in_one_home("verdict", ["allow", "ask"], puts_back=True)
+@pytest.mark.parametrize("verdict", ["allow", "ask"])
 async def test_a_model_that_moves_a_plan_cannot_have_it_do_something_else(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, verdict: str
 ) -> None:
