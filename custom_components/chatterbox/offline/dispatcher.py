@@ -232,8 +232,8 @@ class OfflineDispatcher:
         response = await self._async_handled(query, call)
         if response.error_code is not intent.IntentResponseErrorCode.NO_VALID_TARGETS:
             return response
-        told = await async_tell_temperatures(self.hass, query, found, area)
-        return told or response
+        answered = await async_tell_temperatures(self.hass, query, found, area)
+        return answered or response
 
     async def _async_handled(
         self, query: conversation.ConversationInput, call: IntentCall

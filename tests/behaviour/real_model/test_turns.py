@@ -207,8 +207,8 @@ async def test_a_long_conversation_is_shortened(
         for number in range(8)
     ]
 
-    told = [answer for answer in answers if answer != WARM["\n"]]
-    assert told == [f"{WARM['\n']} {sentence('common.spoken_lacks_room')}"]
+    notices = [answer for answer in answers if answer != WARM["\n"]]
+    assert notices == [f"{WARM['\n']} {sentence('common.spoken_lacks_room')}"]
 
 
 @pytest.mark.thorough
