@@ -478,6 +478,11 @@ async def test_each_time_begins_after_this_time(hass: HomeAssistant) -> None:
         ),
         ({"when": "at 8 pm", "text": "the bins"}, None, "every day at 8"),
         (
+            {"entity": "binary_sensor.cellar", "state": "on", "when": "at 8 pm"},
+            None,
+            "every day at 8",
+        ),
+        (
             {"tool": "HassTurnOn", "arguments": {}, "when": "at 8 pm"},
             None,
             "every day at 8",

@@ -181,9 +181,9 @@ async def _async_prepare_each_time(call: OwnCall) -> Prepared | Deny:
         kind = _TELL_ALWAYS
     given = replace(call, arguments={**call.arguments, _KIND: kind})
     prepared = await _async_prepare_plan(given, _PLANS[kind])
-    if isinstance(prepared, Deny) or kind != PlanKind.REMIND:
+    if isinstance(prepared, Deny):
         return prepared
-    if not prepared.arguments.get(_EVERY):
+    if prepared.arguments.get(_DUE) and not prepared.arguments.get(_EVERY):
         raise _Unplannable(_SAY_EVERY)
     return prepared
 
