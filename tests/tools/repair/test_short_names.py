@@ -236,11 +236,17 @@ async def test_live_context_is_found_by_the_same_names(home: HomeAssistant) -> N
     kitchen = await call(
         offer, "homeassistant__GetLiveContext", name="Temperature", area="Kitchen"
     )
+    upstairs = await call(
+        offer, "homeassistant__GetLiveContext", name="Temperature", area="upper floor"
+    )
     every = await call(offer, "homeassistant__GetLiveContext", name="Temperature")
 
     assert isinstance(kitchen, ToolOutcome)
     assert "Kitchen\\n sensor: Temperature 20" in kitchen.content
     assert "Bedroom" not in kitchen.content
+    assert isinstance(upstairs, ToolOutcome)
+    assert "Bedroom\\n sensor: Temperature 18" in upstairs.content
+    assert "Kitchen" not in upstairs.content
     assert isinstance(every, str)
 
 

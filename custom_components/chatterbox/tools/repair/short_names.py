@@ -10,7 +10,7 @@ nothing, are left alone. Decision 20.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Final, override
 
@@ -128,6 +128,8 @@ class NameResolver(Hooks):
             return given
         if self._hass.states.get(search.name):
             return given
+        if floor_id := floor_called(self._hass, search.area or ""):
+            search = replace(search, area=None, floor=floor_id)
         name = self._meant(tool, search, given)
         return name if isinstance(name, Deny) else {**given, search.slot: name}
 
