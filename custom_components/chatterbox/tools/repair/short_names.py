@@ -128,7 +128,7 @@ class NameResolver(Hooks):
             return given
         if self._hass.states.get(search.name):
             return given
-        if floor_id := floor_called(self._hass, search.area or ""):
+        if search.area and (floor_id := floor_called(self._hass, search.area)):
             search = replace(search, area=None, floor=floor_id)
         name = self._meant(tool, search, given)
         return name if isinstance(name, Deny) else {**given, search.slot: name}
