@@ -182,6 +182,19 @@ def test_what_a_model_sees_of_a_call_means_that_call(
         assert again == direct
 
 
+@pytest.mark.parametrize("arguments", ["", "[1]", '{"name": "TV"'])
+def test_a_call_whose_arguments_are_no_object_is_seen_as_it_was_made(
+    arguments: str,
+) -> None:
+    call = ToolCall("1", STOP.name, arguments)
+    transcript = (AssistantMessage("", tool_calls=(call,)),)
+
+    [message] = as_shown(transcript, shown_tools(TOOLS))
+
+    assert isinstance(message, AssistantMessage)
+    assert message.tool_calls == (call,)
+
+
 BARE: Final = replace(tool("home__lamp", parameters=STOP.parameters), is_bare=True)
 
 
