@@ -1278,6 +1278,21 @@ class TestWithoutAModel:
         assert state(hass, light) == "off"
         assert server.requests == []
 
+    async def test_a_routine_at_sunset_is_told_by_the_sun(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+    ) -> None:
+        freezer.move_to(NOW)
+        await serve(Script(), local_commands="first")
+
+        question = await at_hall(
+            hass, "every day at sunset turn on the kitchen ceiling light"
+        )
+        planned = await at_hall(hass, "yes")
+
+        assert question.startswith("Every day at sunset.")
+        assert planned.startswith("Every day at sunset:")
+        assert await at_hall(hass, "what have I asked you to do?") == planned
+
     async def test_a_reminder_is_put_off_where_it_was_heard(
         self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
     ) -> None:

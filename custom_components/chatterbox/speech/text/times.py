@@ -346,6 +346,12 @@ def names_days(words: str, language: str) -> bool:
     return bool(parts and parts.names_days)
 
 
+def names_sun(words: str, language: str) -> bool:
+    """Return whether words for a time name the rising or the setting of the sun."""
+    parts = _read(words, language)
+    return bool(parts and parts.sun)
+
+
 def is_resolved(words: str, language: str) -> bool:
     """Return whether all of the words are understood as a time, be it the past or too far ahead."""
     parts = _read(words, language)
