@@ -1292,6 +1292,24 @@ class TestWithoutAModel:
         assert question.startswith("Every day at sunset.")
         assert planned.startswith("Every day at sunset:")
         assert await at_hall(hass, "what have I asked you to do?") == planned
+        await at_hall(hass, "every day at 9 am turn on the kitchen ceiling light")
+        await at_hall(hass, "yes")
+        which = await at_hall(hass, "cancel the routine")
+        assert "every day at sunset" in which
+
+    async def test_a_reminder_that_is_moved_to_sunset_follows_the_sun(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+    ) -> None:
+        freezer.move_to(NOW)
+        await serve(Script(), local_commands="first")
+        await at_hall(hass, "remind me every day at 8 pm to water the plants")
+
+        await at_hall(hass, "move the reminder to every day at sunset")
+
+        [plan] = async_get_schedule(hass).plans.stored.plans
+        assert plan.words == "every day at sunset"
+        listed = await at_hall(hass, "what are my reminders?")
+        assert "every day at sunset" in listed.lower()
 
     async def test_a_reminder_is_put_off_where_it_was_heard(
         self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory

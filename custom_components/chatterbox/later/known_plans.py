@@ -18,7 +18,7 @@ from ..speech.sentences import async_get_sentences
 from ..speech.text.times import Moment, names_days, recurs_on, spoken_time
 from .plans import Asker, FuturePlan, NotPlanned, PlanKind, plans_of, plans_of_guests
 from .schedule import async_get_schedule, due_about, moment_of, resolved_time
-from .telling import ReminderKind, async_reminder_kind
+from .telling import ReminderKind, async_reminder_kind, sun_words
 from .tool import due_order, plans_called, plans_named
 
 MOST_NAMED: Final = 5
@@ -138,13 +138,17 @@ class KnownPlans:
         )
         return time[:1].lower() + time[1:]
 
+    def _due(self, plan: FuturePlan) -> str:
+        words = sun_words(plan)
+        if not words:
+            return self.time_of(moment_of(plan))
+        return words[:1].lower() + words[1:]
+
     def say(self, key: str, plans: Sequence[FuturePlan]) -> str:
         """Return a sentence about the first few of some plans, with their texts and times."""
         if self.is_of_guest and key.startswith(_NONE):
             key = "spoken_guests"
-        what = _listed(
-            (plan.text, self.time_of(moment_of(plan))) for plan in plans[:MOST_NAMED]
-        )
+        what = _listed((plan.text, self._due(plan)) for plan in plans[:MOST_NAMED])
         return self.texts[key].format(plans=what, what=what)
 
     def count(self, plans: Sequence[FuturePlan]) -> str:
@@ -152,7 +156,7 @@ class KnownPlans:
         common = {self.texts["later_alarm"], self.texts["later_timer"]}
         named = _listed(
             (
-                self.time_of(moment_of(plan)),
+                self._due(plan),
                 "" if plan.text in common else plan.text,
             )
             for plan in plans

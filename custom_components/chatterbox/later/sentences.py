@@ -61,6 +61,7 @@ from ..speech.text.times import (
     TimeInSentence,
     exact_words,
     is_resolved,
+    lasting_words,
     names_days,
     parts_of_time,
     prepare,
@@ -249,7 +250,7 @@ class _Sentence:
             time = self.known.time_of(moment)
             return replace(waiting, answer=self.texts["later_which"].format(time=time))
         is_plain = said_at is None and moment == plain
-        when = words if is_plain else exact_words(moment)
+        when = words if is_plain else lasting_words(words, moment, self.language)
         return replace(request, call=self._call(given, when))
 
     def _for(self, text: JsonValue, moment: Moment | None) -> Moment | None:
@@ -283,7 +284,7 @@ class _Sentence:
                 continue
             is_denied = is_other and offered and moment.due == offered.due
             if moment.is_sure and not is_denied:
-                return self._does(given, exact_words(moment))
+                return self._does(given, lasting_words(words, moment, language))
             if moved is None:
                 unclear = unclear or {**given, "when": words, _SAID_AT: said_at}
         if unclear is None and times and not rest:

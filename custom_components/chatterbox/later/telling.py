@@ -37,7 +37,7 @@ from ..home.entity_matches import entity_name
 from ..internals.assist_pipeline import assistants
 from ..speech.sentences import async_get_sentences
 from ..speech.text import speakable
-from ..speech.text.times import names_sun, spoken_time
+from ..speech.text.times import follows_sun, spoken_time
 from .plans import TIMER_WORDS, Condition, FuturePlan, News, PlanKind
 
 ANNOUNCEMENT_TIMEOUT: Final = 120.0
@@ -84,7 +84,7 @@ def time_text(
     if plan.due is None:
         key = "later_whenever" if plan.repeats else "later_when"
         return sentences[key].format(what=waiting_text(hass, plan))
-    if words := _by_sun(plan):
+    if words := sun_words(plan):
         return words
     return spoken_time(
         dt_util.as_local(plan.due),
@@ -94,16 +94,16 @@ def time_text(
     )
 
 
-def _by_sun(plan: FuturePlan) -> str:
+def sun_words(plan: FuturePlan) -> str:
     """Return the words for the time of a plan that comes again with the sun; empty for others."""
-    if not (plan.every and names_sun(plan.words, plan.language)):
+    if not (plan.every and follows_sun(plan.words, plan.language)):
         return ""
     return plan.words[:1].upper() + plan.words[1:]
 
 
 def repetition_text(plan: FuturePlan, language: str) -> str:
     """Return how a plan comes again at times, in words; empty for one that does not."""
-    if words := _by_sun(plan):
+    if words := sun_words(plan):
         return words
     now = dt_util.now()
     return (

@@ -27,7 +27,7 @@ from ..people.speakers import Asking, is_guest
 from ..settings.rules import async_get_home_rules
 from ..settings.tool_names import BROADCAST_TOOL, LATER_TOOL
 from ..speech.sentences import async_error_text
-from ..speech.text.times import FURTHEST, as_repetition, exact_words, prepare
+from ..speech.text.times import FURTHEST, as_repetition, lasting_words, prepare
 from ..tools.own.own_tool import (
     OwnCall,
     OwnTool,
@@ -379,7 +379,7 @@ def _timed(
             "then give that."
         )
     if moved and moved.every and moment.every:
-        words = exact_words(moment)
+        words = lasting_words(words, moment, call.language)
     return {**given, _WHEN: words, _DUE: moment.due.isoformat(), _EVERY: moment.every}
 
 

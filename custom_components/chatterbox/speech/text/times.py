@@ -346,10 +346,10 @@ def names_days(words: str, language: str) -> bool:
     return bool(parts and parts.names_days)
 
 
-def names_sun(words: str, language: str) -> bool:
-    """Return whether words for a time name the rising or the setting of the sun."""
+def follows_sun(words: str, language: str) -> bool:
+    """Return whether words mean a time that comes again with the rising or the setting of the sun."""
     parts = _read(words, language)
-    return bool(parts and parts.sun)
+    return bool(parts and parts.sun and parts.every)
 
 
 def is_resolved(words: str, language: str) -> bool:
@@ -1088,6 +1088,11 @@ def exact_words(moment: Moment) -> str:
         "time": f"at {_ISO_CLOCK}{moment.due:%H:%M}"
     }
     return _every_template(moment.every, FALLBACK).format_map(fields)
+
+
+def lasting_words(words: str, moment: Moment, language: str) -> str:
+    """Return words that mean a moment from now on: those that mean it today, if they follow the sun."""
+    return words if follows_sun(words, language) else exact_words(moment)
 
 
 def spoken_time(
