@@ -15,6 +15,7 @@ from pytest_homeassistant_custom_component.common import (
     async_mock_service,
 )
 
+from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.approvals.questions import (
     AnswerRefusal,
     async_get_approvals,
@@ -242,6 +243,71 @@ async def test_what_the_words_may_mean_runs(  # noqa: PLR0917  # a row
     await as_before(hass)
     assert await heard_last(hass, model, [text], [call]) == "Done."
     assert hass.states.is_state(entity_id, state)
+
+
+def lights_off(**place: str) -> ScriptedAnswer:
+    arguments: JsonObject = {"domain": ["light"], **place}
+    return ScriptedAnswer(
+        tool_calls=(ScriptedCall(name="HassTurnOff", arguments=arguments),)
+    )
+
+
+@in_one_home(
+    ("text", "runs"),
+    [
+        ("Turn off the lights in the kitchen", False),
+        ("Turn off the light in the kitchen please", False),
+        ("Turn off the lights in the hall", True),
+        ("I am in the kitchen, turn off the lights of the hall", True),
+        ("Turn off the ceiling in the kitchen", True),
+        ("Turn off the lights", True),
+        ("Turn off all the lights, also in the kitchen", True),
+    ],
+)
+async def test_a_call_for_a_room_is_for_the_one_that_the_words_name(
+    hass: HomeAssistant, model: ScriptedChatCompletions, text: str, *, runs: bool
+) -> None:
+    await as_before(hass)
+
+    await heard_last(hass, model, [text], [lights_off(area="Hall")])
+
+    assert hass.states.is_state("light.hall", "off" if runs else "on")
+
+
+TWO_FLOORS = """
+floors:
+  - { id: up, name: Upstairs }
+  - { id: ground, name: Ground Floor }
+areas:
+  - { id: study, name: Study, floor: up }
+  - { id: kitchen, name: Kitchen, floor: ground }
+  - { id: pantry, name: Pantry, floor: ground }
+entities:
+  - { name: Desk Lamp, id: light.study, area: study, state: "on" }
+  - { name: Pendant, id: light.kitchen, area: kitchen, state: "on" }
+  - { name: Heating, id: switch.heating, area: study, state: "on" }
+"""
+
+
+async def test_a_call_for_a_floor_is_for_the_room_that_the_words_name(
+    hass: HomeAssistant,
+) -> None:
+    text, right = "Turn off the lights in the kitchen", lights_off(area="Kitchen")
+    wrong = lights_off(floor="Upstairs")
+
+    assert await talk(hass, text, wrong, right, home=TWO_FLOORS) == "Done."
+
+    assert hass.states.is_state("light.study", "on")
+    assert hass.states.is_state("light.kitchen", "off")
+
+
+async def test_what_a_room_has_not_may_be_done_from_another(
+    hass: HomeAssistant,
+) -> None:
+    text = "Switch it off in the pantry"
+    await talk(hass, text, lights_off(area="Study"), home=TWO_FLOORS)
+
+    assert hass.states.is_state("light.study", "off")
 
 
 @pytest.mark.parametrize("domain", ["input_boolean", "remote", "siren"])

@@ -108,6 +108,7 @@ NEVER_ALONE: Final = frozenset(
         "offline.handling.async_tell_temperatures",
         "offline.handling.state_sentence",
         "responses.protocol.items.encrypted_content.encode_summary",
+        "speech.text.times.lasting_words",
         "tools.dispatch.no_match_outcome",
         "tools.own.search_web.async_search",
         "tools.turn_tools.async_gather_tools",

@@ -246,20 +246,11 @@ class RequestCheck:
         return Ask("", "opposite") if asks else Deny(reason, is_final=insists)
 
     def _elsewhere(self, home: Home, targets: AbstractSet[str]) -> str:
-        """Return what a model is told whose call is not for the floor that the words name; empty if it is."""
-        floors = self._named_floors(home)
-        if not floors:
-            return ""
-        there = _areas_on(home, floors)
-        elsewhere = {room.area_id for room in home.rooms if room.floor_id} - there
-        of_floors = self.request.words_of(_names_of(floors))
-        away = [
-            one
-            for one in home.all_entities
-            if one.entity_id in targets
-            and one.area_id in elsewhere
-            and not self._has_word_of_floor(home, one, of_floors)
-        ]
+        """Return what a model is told whose call is not for the place that the words name; empty if it is."""
+        rooms = self._named_rooms(home)
+        places = rooms or self._named_floors(home)
+        there = _areas_of(home, places)
+        away = self._away_from(home, targets, places, there)
         if not away:
             return ""
         domains = {one.domain for one in away}
@@ -268,19 +259,56 @@ class RequestCheck:
             for one in home.entities
             if one.area_id in there and one.domain in domains
         ]
+        # What a room has not may be done from another one: the heating of the hall.
+        if rooms and (len(away) < len(targets) or not fitting):
+            return ""
         return _TOLD["elsewhere"].format(
-            floor=listed([quoted(floor.name) for floor in floors]),
+            place=listed([quoted(place.name) for place in places]),
             names=_first_names(away),
             there=_first_names(fitting) or "nothing",
         )
 
-    def _has_word_of_floor(
-        self, home: Home, one: ExposedEntity, of_floors: AbstractSet[str]
+    def _away_from(
+        self,
+        home: Home,
+        targets: AbstractSet[str],
+        places: Sequence[Room | Floor],
+        there: AbstractSet[str],
+    ) -> Sequence[ExposedEntity]:
+        """Return the targets of a call that are known to be elsewhere, and that the words do not name."""
+        if not places:
+            return ()
+        elsewhere = {room.area_id for room in home.rooms if room.floor_id} - there
+        if isinstance(places[0], Room):
+            elsewhere = {room.area_id for room in home.rooms} - there
+            elsewhere.discard(self.request.area_id or "")
+        of_places = self.request.words_of(_names_of(places))
+        return [
+            one
+            for one in home.all_entities
+            if one.entity_id in targets
+            and one.area_id in elsewhere
+            and not self._has_word_of_place(home, one, of_places)
+        ]
+
+    def _has_word_of_place(
+        self, home: Home, one: ExposedEntity, of_places: AbstractSet[str]
     ) -> bool:
-        """Return whether the words of a floor may be those of a thing, or of its room."""
-        if not self.request.words_of(one.names).isdisjoint(of_floors):
+        """Return whether the words of a place may be those of a thing, or of its room."""
+        if not self.request.words_of(one.names).isdisjoint(of_places):
             return True
         return self._is_called((*one.names, *_room(home, one.area_id)))
+
+    def _named_rooms(self, home: Home) -> Sequence[Room]:
+        """Return the rooms in which the words want something: "in the kitchen"; none if they want it in all."""
+        if self.is_about_all or not (places := self.request.places):
+            return ()
+        return [
+            room
+            for room in home.rooms
+            if self._is_called((room.name, *room.aliases))
+            and not places.isdisjoint(self.request.words_of(_names_of([room])))
+        ]
 
     def _named_floors(self, home: Home) -> Sequence[Floor]:
         return [
@@ -471,7 +499,7 @@ class RequestCheck:
             if self.request.has_word_of(room.name, *room.aliases)
         ]
         floors = self._named_floors(home)
-        areas = {room.area_id for room in rooms} or _areas_on(home, floors)
+        areas = _areas_of(home, rooms or floors)
         return areas, self.request.words_of(_names_of((*rooms, *floors)))
 
     async def async_is_left_undone(self) -> bool:
@@ -797,10 +825,12 @@ def _names_of(places: Iterable[Room | Floor]) -> list[str]:
     return [name for place in places for name in (place.name, *place.aliases)]
 
 
-def _areas_on(home: Home, floors: Sequence[Floor]) -> frozenset[str]:
-    """Return the areas on some floors."""
-    ids = {floor.floor_id for floor in floors}
-    return frozenset(room.area_id for room in home.rooms if room.floor_id in ids)
+def _areas_of(home: Home, places: Sequence[Room | Floor]) -> frozenset[str]:
+    """Return the areas that are some rooms, or that are on some floors."""
+    floors = {one.floor_id for one in places if isinstance(one, Floor)}
+    return frozenset(
+        room.area_id for room in home.rooms if room in places or room.floor_id in floors
+    )
 
 
 def _kind(hass: HomeAssistant, entity_id: str) -> tuple[str, str]:
