@@ -1,11 +1,12 @@
 """Talking about what is to happen later, and letting time pass."""
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
-from homeassistant.core import Event, HomeAssistant
+from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
@@ -66,6 +67,21 @@ async def pass_time(
     freezer.tick(timedelta(**time))
     async_fire_time_changed(hass)
     await hass.async_block_till_done(wait_background_tasks=True)
+
+
+def fired(
+    hass: HomeAssistant, event_type: str, kind: str | None = None
+) -> asyncio.Event:
+    """Return what is set once an event of a type, and of a kind of that, is fired."""
+    is_fired = asyncio.Event()
+
+    @callback
+    def note(event: Event[Any]) -> None:
+        if event.data.get("type") == kind:
+            is_fired.set()
+
+    hass.bus.async_listen(event_type, note)
+    return is_fired
 
 
 def types(events: list[Event[Any]]) -> list[str]:

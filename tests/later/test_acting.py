@@ -3,12 +3,11 @@
 import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.core import Event, HomeAssistant, ServiceCall, callback
+from homeassistant.core import HomeAssistant, ServiceCall
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
@@ -26,6 +25,7 @@ from tests.later.talk import (
     LIGHT_OFF,
     UNLOCK,
     at_hall,
+    fired,
     later,
     pass_time,
     script,
@@ -334,21 +334,6 @@ class SlowDevice:
         await self.may_end.wait()
         if self.error:
             raise HomeAssistantError(self.error)
-
-
-def fired(
-    hass: HomeAssistant, event_type: str, kind: str | None = None
-) -> asyncio.Event:
-    """Return what is set once an event of a type, and of a kind of that, is fired."""
-    is_fired = asyncio.Event()
-
-    @callback
-    def note(event: Event[Any]) -> None:
-        if event.data.get("type") == kind:
-            is_fired.set()
-
-    hass.bus.async_listen(event_type, note)
-    return is_fired
 
 
 async def acting_slowly(

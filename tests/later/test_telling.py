@@ -26,9 +26,13 @@ from custom_components.chatterbox.later.plans import (
     FuturePlan,
     async_get_plans,
 )
-from custom_components.chatterbox.later.schedule import EVENT_PLAN, async_get_schedule
+from custom_components.chatterbox.later.schedule import (
+    EVENT_PLAN,
+    PlanChange,
+    async_get_schedule,
+)
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from tests.later.talk import act, pass_time, remind
+from tests.later.talk import act, fired, pass_time, remind
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.listening_room import Room
@@ -463,7 +467,11 @@ class TestOnAPhone:
             user for user in await hass.auth.async_get_users() if user.name == "Anna"
         ]
         await async_get_schedule(hass).async_add(replace(act(), asker=Asker(user.id)))
-        await pass_time(hass, freezer, minutes=12)
+        is_due = fired(hass, EVENT_PLAN, PlanChange.DUE)
+        freezer.tick(timedelta(minutes=12))
+        async_fire_time_changed(hass)
+        await is_due.wait()
+        freezer.tick(timedelta(minutes=1))  # in which its agent may come
 
         notice = await anna.next()
         assert notice.message.startswith("This was planned for")

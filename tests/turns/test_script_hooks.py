@@ -433,6 +433,7 @@ async def test_elsewhere_an_answer_that_makes_no_sense_counts_for_nothing(
 
 
 @pytest.mark.parametrize("step", [FAILS, BUSY], ids=["fails", "takes too long"])
+@pytest.mark.usefixtures("loop_clock")
 async def test_a_script_that_fails_refuses_calls_and_nothing_else(
     hass: HomeAssistant, serve: Serve, step: dict[str, object]
 ) -> None:

@@ -382,6 +382,7 @@ async def test_who_has_said_yes_elsewhere_need_not_wait_for_it(
     assert last_words(hass) == "Come in."
 
 
+@pytest.mark.usefixtures("loop_clock")
 async def test_a_turn_without_its_conversation_is_not_resumed(
     hass: HomeAssistant, serve: Serve
 ) -> None:

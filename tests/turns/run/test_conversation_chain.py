@@ -188,6 +188,7 @@ async def test_an_agent_that_may_only_talk_does_not_act_by_another_way(
     assert result.response.response_type is intent.IntentResponseType.ERROR
 
 
+@pytest.mark.usefixtures("loop_clock")
 async def test_waiting_for_models_leaves_time_for_those_after_them(
     hass: HomeAssistant,
 ) -> None:
