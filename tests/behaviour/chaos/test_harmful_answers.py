@@ -171,7 +171,8 @@ async def take_turn(
     loop = AgenticLoop(
         provider, ScriptedDispatcher(), hooks=hooks, composer=EnglishComposer()
     )
-    limits = Limits(deadline=seconds, max_iterations=2)
+    # The model is given up before the turn is.
+    limits = Limits(deadline=2 * seconds, max_iterations=2)
     options = AnswerOptions(max_characters=case.characters)
     turn = replace(
         case.turn,
