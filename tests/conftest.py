@@ -9,7 +9,6 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
-from itertools import count
 from pathlib import Path
 from typing import Any, override
 
@@ -50,7 +49,8 @@ logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 logging.getLogger().setLevel(logging.WARNING)
 # It tries to import this before each test.
 sys.modules["MySQLdb"] = None  # type: ignore[assignment]  # not to be had
-# A collection every 2,000 objects takes a fourth of the time of a test.
+# It collects garbage after each module. A collection every 2,000 objects takes a fourth
+# of the time of a test.
 gc.set_threshold(1_000_000)
 # It interrupts threads that do not end within a moment, of which an overloaded machine
 # has many.
@@ -89,8 +89,6 @@ settings.register_profile("quick", settings.get_profile("thorough"), max_example
 
 _HERE = Path(__file__).parent
 _BROWSER_TESTS = "tests/behaviour/browser/"
-_MODULES = count()
-_MODULES_A_COLLECTION = 8
 _QUICK_ROWS = 2
 """Of a table whose rows each have a home: the first and the last."""
 _TAKE_LONG = frozenset(
@@ -252,18 +250,6 @@ def pytest_xdist_make_scheduler(
         if config.getvalue("dist") == "loadfile"
         else None
     )
-
-
-@pytest.fixture(autouse=True, scope="module")
-def garbage_collection() -> None:
-    """Collect garbage between modules.
-
-    This replaces a fixture of Home Assistant's test plugin, which does so before each of
-    them and takes a twentieth of all time.
-    """
-    if next(_MODULES) % _MODULES_A_COLLECTION == 0:
-        gc.collect()
-        gc.freeze()
 
 
 @pytest.fixture(autouse=True)
