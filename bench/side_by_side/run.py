@@ -18,9 +18,9 @@ from bench.side_by_side.results import MEASURED, RESTS, Figure, Profile
 from demo.configuration import REPOSITORY
 
 WORKER: Final = (sys.executable, "-m", "bench.side_by_side.worker")
-_BEGIN: Final = 1380.0
+_BEGIN: Final = 1980.0
 """Seconds after which nothing is begun any more."""
-_OVER: Final = 1470.0
+_OVER: Final = 2070.0
 """Seconds after which everything has ended, done or not."""
 _TIMEOUT: Final = 300.0
 """Seconds for which it is waited until what goes on beside the others only waits."""
