@@ -301,7 +301,8 @@ class RequestCheck:
 
     def _named_rooms(self, home: Home) -> Sequence[Room]:
         """Return the rooms in which the words want something: "in the kitchen"; none if they want it in all."""
-        if self.is_about_all or not (places := self.request.places):
+        places = self.request.places
+        if not places or self.is_about_all:
             return ()
         return [
             room
