@@ -534,6 +534,18 @@ async def test_the_one_in_the_room_of_the_person_takes_the_place_of_another(
     assert hass.states.is_state("light.hall", "on")
 
 
+async def test_of_two_in_the_room_of_the_person_none_takes_the_place_of_another(
+    hass: HomeAssistant,
+) -> None:
+    home = f'{HOME}  - {{ name: Spot, id: light.spot, area: kitchen, state: "on" }}\n'
+    heard = await talk(
+        hass, "Turn off the light", off("Ceiling"), room="kitchen", home=home
+    )
+
+    assert heard == "The Ceiling, the Pendant or the Spot?"
+    assert hass.states.is_state("light.hall", "on")
+
+
 async def test_a_model_that_insists_on_another_room_is_asked_about(
     hass: HomeAssistant,
 ) -> None:

@@ -84,6 +84,8 @@ async def test_nothing_is_done_that_has_no_such_measure(
         ("turn on the kitchen fan", "Bathroom Fan"),
         ("turn on the office heater", "Bedroom Heater"),
         ("turn on the light", "Night Light"),
+        ("turn on the front meter", "Bedroom Heater"),
+        ("turn on the camp side", "Desk Lamp"),
     ],
 )
 async def test_another_name_is_not_guessed(

@@ -290,8 +290,11 @@ async def test_a_look_that_fails_says_why(
         gate.switch(is_on=True)
         gate.picture = None
         assert "Unable to get image" in await error()
-        assert eyes.requests == []
         gate.picture = PICTURE
+        hass.states.async_set("camera.gate", "unavailable")
+        assert "not available at the moment" in await error()
+        assert eyes.requests == []
+        gate.switch(is_on=True)
         assert "could not be looked at" in await error()
         hurry = replace(LOOKS, limits=Limits(tool_timeout=0.2))
         late = await async_look(own_call(hass, {"question": QUESTION}, settings=hurry))
