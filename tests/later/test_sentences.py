@@ -1311,6 +1311,20 @@ class TestWithoutAModel:
         listed = await at_hall(hass, "what are my reminders?")
         assert "every day at sunset" in listed.lower()
 
+    async def test_all_of_a_day_are_cancelled_and_no_others(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+    ) -> None:
+        freezer.move_to(NOW)
+        await serve(Script(), local_commands="first")
+        await at_hall(hass, "remind me in two hours to water the plants")
+        await at_hall(hass, "remind me tomorrow at 8 pm to call Mum")
+
+        heard = await at_hall(hass, "cancel everything tomorrow")
+
+        assert heard == "Cancelled: call Mum."
+        [left] = async_get_schedule(hass).plans.stored.plans
+        assert left.text == "water the plants"
+
     async def test_a_reminder_is_put_off_where_it_was_heard(
         self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
     ) -> None:

@@ -103,6 +103,10 @@ _KINDS: Final = frozenset(ReminderKind)
 _MOVABLE: Final = _KINDS - {ReminderKind.TIMER}
 _ON_KNOWN: Final = frozenset({"ask", "cancel"})
 """Acts on plans that are named by their kind or by words: "how long for the eggs?"."""
+_CANCELS_ALL: Final = (
+    frozenset({"cancel", "all"}),
+    frozenset({"cancel", "all", "plan"}),
+)
 _SAID_AT: Final = "said_at"
 """When the words of a request were said, among the arguments of its call until its time is clear."""
 _MOST_TIMES: Final = 6
@@ -584,7 +588,7 @@ class _Sentence:
             if words.act == "list":
                 given: _Given = {"kind": "list", "when": time.words}
                 return self._does(given)
-            if words.roles == {"cancel", "all"}:
+            if words.roles in _CANCELS_ALL and not time.words:
                 given = {"kind": "cancel", "text": "all"}
                 return self._does(given)
             if request := self._reminder(time, words):
