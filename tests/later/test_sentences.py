@@ -1318,10 +1318,11 @@ class TestWithoutAModel:
         await serve(Script(), local_commands="first")
         await at_hall(hass, "remind me in two hours to water the plants")
         await at_hall(hass, "remind me tomorrow at 8 pm to call Mum")
+        await at_hall(hass, "remind me tomorrow at 9 pm to call Dad")
 
         heard = await at_hall(hass, "cancel everything tomorrow")
 
-        assert heard == "Cancelled: call Mum."
+        assert heard == "2 reminders cancelled: call Mum, call Dad."
         [left] = async_get_schedule(hass).plans.stored.plans
         assert left.text == "water the plants"
 

@@ -588,9 +588,12 @@ class _Sentence:
             if words.act == "list":
                 given: _Given = {"kind": "list", "when": time.words}
                 return self._does(given)
-            if words.roles in _CANCELS_ALL and not time.words:
-                given = {"kind": "cancel", "text": "all"}
-                return self._does(given)
+            if words.roles in _CANCELS_ALL:
+                if not time.words:
+                    return self._does({"kind": "cancel", "text": "all"})
+                meant = self.known.due_at(self.known.all, time.words)
+                if meant and self._means_all(words, time.words, meant):
+                    return self._about("cancel", meant)
             if request := self._reminder(time, words):
                 return request
         _, results = since_last_user_message(self.history)
