@@ -261,7 +261,8 @@ def lights_off(**place: str) -> ScriptedAnswer:
         ("I am in the kitchen, turn off the lights of the hall", True),
         ("Turn off the ceiling in the kitchen", True),
         ("Turn off the lights", True),
-        ("Turn off all the lights, also in the kitchen", True),
+        ("Turn off all the lights in the kitchen", False),
+        ("Turn off the lights except in the kitchen", True),
     ],
 )
 async def test_a_call_for_a_room_is_for_the_one_that_the_words_name(
@@ -299,6 +300,16 @@ async def test_a_call_for_a_floor_is_for_the_room_that_the_words_name(
 
     assert hass.states.is_state("light.study", "on")
     assert hass.states.is_state("light.kitchen", "off")
+
+
+async def test_a_model_that_insists_on_another_room_than_the_words_name_is_believed(
+    hass: HomeAssistant,
+) -> None:
+    text, call = "Lights off, dinner is in the kitchen", lights_off(area="Hall")
+
+    assert await talk(hass, text, call, call) == "Done."
+
+    assert hass.states.is_state("light.hall", "off")
 
 
 async def test_what_a_room_has_not_may_be_done_from_another(

@@ -1326,6 +1326,70 @@ class TestWithoutAModel:
         [left] = async_get_schedule(hass).plans.stored.plans
         assert left.text == "water the plants"
 
+    @pytest.mark.parametrize(
+        ("language", "texts"),
+        [
+            (
+                "en",
+                (
+                    "have you planned to cancel everything?",
+                    "did I ask you to cancel everything",
+                    "cancel everything until Sunday",
+                    "cancel everything by tomorrow",
+                    "cancel all my plans for tomorrow morning",
+                ),
+            ),
+            (
+                "de",
+                (
+                    "hast du geplant, alles zu löschen?",
+                    "hast du alles gelöscht",
+                    "lösche alle Pläne bis auf einen",
+                ),
+            ),
+            ("fr", ("as-tu annulé tous les plans ?",)),
+            ("zh-Hans", ("所有计划都取消了",)),
+        ],
+    )
+    async def test_what_does_not_ask_to_cancel_all_cancels_nothing(
+        self,
+        hass: HomeAssistant,
+        serve: Serve,
+        freezer: FrozenDateTimeFactory,
+        language: str,
+        texts: tuple[str, ...],
+    ) -> None:
+        freezer.move_to(NOW)
+        await serve(Script(), local_commands="first")
+        await at_hall(hass, "remind me in two hours to water the plants")
+        await at_hall(hass, "remind me tomorrow at 8 pm to call Mum")
+        await at_hall(hass, "remind me on Sunday at 8 pm to call Dad")
+
+        for text in texts:
+            await say(hass, text, text, SATELLITE, language=language)
+            assert len(async_get_schedule(hass).plans.stored.plans) == 3, text
+
+    async def test_a_plan_is_moved_to_the_sun_in_words_of_its_language(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+    ) -> None:
+        freezer.move_to(NOW)
+        await serve(Script(), local_commands="first")
+        await at_hall(hass, "remind me every day at 8 pm to water the plants")
+
+        def words() -> str:
+            [plan] = async_get_schedule(hass).plans.stored.plans
+            return plan.words
+
+        await at_hall(hass, "move the reminder to half an hour before sunset")
+        assert words() == "every day half an hour before sunset"
+        await say(
+            hass,
+            "verschiebe die Erinnerung auf jeden Tag bei Sonnenuntergang",
+            language="de",
+            satellite_id=SATELLITE,
+        )
+        assert words().startswith("every day at T16:")
+
     async def test_a_reminder_is_put_off_where_it_was_heard(
         self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
     ) -> None:

@@ -177,8 +177,8 @@ class RequestCheck:
             return objection
         if targets and targets <= self._offered:
             return Deny(_TOLD["choosing"])
-        if elsewhere := self._elsewhere(home, targets):
-            return Deny(elsewhere)
+        if elsewhere := self._elsewhere(home, key, targets):
+            return elsewhere
         several, leads_away = await self._which_ones(home, arguments, done, effects)
         near = self._one_near(several, targets)
         if near and key not in self._returned:
@@ -245,14 +245,20 @@ class RequestCheck:
         asks = insists and self.can_ask and not self.proposes
         return Ask("", "opposite") if asks else Deny(reason, is_final=insists)
 
-    def _elsewhere(self, home: Home, targets: AbstractSet[str]) -> str:
-        """Return what a model is told whose call is not for the place that the words name; empty if it is."""
+    def _elsewhere(
+        self, home: Home, key: tuple[str, str], targets: AbstractSet[str]
+    ) -> Deny | None:
+        """Return why a call does not run that is not for the place that the words name; None if it is.
+
+        Words may name a room and mean another: "dinner is ready in the kitchen". A model
+        that insists knows better.
+        """
         rooms = self._named_rooms(home)
         places = rooms or self._named_floors(home)
         there = _areas_of(home, places)
         away = self._away_from(home, targets, places, there)
         if not away:
-            return ""
+            return None
         domains = {one.domain for one in away}
         fitting = [
             one
@@ -261,12 +267,16 @@ class RequestCheck:
         ]
         # What a room has not may be done from another one: the heating of the hall.
         if rooms and (len(away) < len(targets) or not fitting):
-            return ""
-        return _TOLD["elsewhere"].format(
+            return None
+        if rooms and key in self._returned:
+            return None
+        self._returned.add(key)
+        reason = _TOLD["elsewhere"].format(
             place=listed([quoted(place.name) for place in places]),
             names=_first_names(away),
             there=_first_names(fitting) or "nothing",
         )
+        return Deny(reason, is_final=not rooms)
 
     def _away_from(
         self,
@@ -281,7 +291,6 @@ class RequestCheck:
         elsewhere = {room.area_id for room in home.rooms if room.floor_id} - there
         if isinstance(places[0], Room):
             elsewhere = {room.area_id for room in home.rooms} - there
-            elsewhere.discard(self.request.area_id or "")
         of_places = self.request.words_of(_names_of(places))
         return [
             one
@@ -300,9 +309,9 @@ class RequestCheck:
         return self._is_called((*one.names, *_room(home, one.area_id)))
 
     def _named_rooms(self, home: Home) -> Sequence[Room]:
-        """Return the rooms in which the words want something: "in the kitchen"; none if they want it in all."""
+        """Return the rooms in which the words want something: "in the kitchen"; none if they may except some."""
         places = self.request.places
-        if not places or self.is_about_all:
+        if not places or may_except(self.request.text, self.request.language):
             return ()
         return [
             room

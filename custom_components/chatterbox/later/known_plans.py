@@ -139,7 +139,7 @@ class KnownPlans:
         return time[:1].lower() + time[1:]
 
     def _due(self, plan: FuturePlan) -> str:
-        words = sun_words(plan)
+        words = sun_words(plan, self.language)
         if not words:
             return self.time_of(moment_of(plan))
         return words[:1].lower() + words[1:]

@@ -162,6 +162,8 @@ class _Request:
             named = self._named(loud) if act else ""
             return PlanWords(act, text=named, roles=roles) if act and named else None
         kind = next(iter(kinds), "")
+        if _cancels_all_plans(loud):
+            kind, roles = "", roles - {"plan"}
         act = _act(roles, kind)
         if act is None:
             return None
@@ -209,6 +211,12 @@ class _Request:
             one for one in self.phrases if one.start >= end and one.role != "thanks"
         ]
         return self._raw(_within(after, {"about", "filler"}, set()))
+
+
+def _cancels_all_plans(loud: Sequence[_Phrase]) -> bool:
+    """Return whether "all plans" are cancelled, which is "everything", and nobody asks for that: "have you planned"."""
+    roles = [one.role for one in loud]
+    return roles in (["cancel", "all", "plan"], ["all", "plan", "cancel"])
 
 
 def _within(

@@ -43,7 +43,7 @@ from ..effects.intents import delay_of, delayed_command
 from ..effects.reading import ReadSentence, async_happenings
 from ..effects.recognition import RecognizedRequest, async_recognize, readable_sentence
 from ..home.entities import async_get_home
-from ..home.request import QUESTION_ENDS
+from ..home.request import QUESTION_ENDS, Request
 from ..internals.conversation import async_recognized, built_in_agent, slots_of
 from ..nlu.requests import StateQuestion
 from ..offline.misheard import is_negated
@@ -63,6 +63,7 @@ from ..speech.text.times import (
     is_resolved,
     lasting_words,
     names_days,
+    names_sun,
     parts_of_time,
     prepare,
     times_in,
@@ -103,10 +104,6 @@ _KINDS: Final = frozenset(ReminderKind)
 _MOVABLE: Final = _KINDS - {ReminderKind.TIMER}
 _ON_KNOWN: Final = frozenset({"ask", "cancel"})
 """Acts on plans that are named by their kind or by words: "how long for the eggs?"."""
-_CANCELS_ALL: Final = (
-    frozenset({"cancel", "all"}),
-    frozenset({"cancel", "all", "plan"}),
-)
 _SAID_AT: Final = "said_at"
 """When the words of a request were said, among the arguments of its call until its time is clear."""
 _MOST_TIMES: Final = 6
@@ -455,7 +452,11 @@ class _Sentence:
         )
         moment = self.known.resolve(new, moved=moment_of(meant[0] if meant else None))
         # "An hour later" would be an hour from now.
-        is_new = moment and (moment.names_hour or names_days(new, self.language))
+        is_new = moment and (
+            moment.names_hour
+            or names_days(new, self.language)
+            or names_sun(new, self.language)
+        )
         is_theirs = not plans and self._may_watch(kind)
         if not is_new or (old and not meant) or is_theirs:
             return None
@@ -588,18 +589,33 @@ class _Sentence:
             if words.act == "list":
                 given: _Given = {"kind": "list", "when": time.words}
                 return self._does(given)
-            if words.roles in _CANCELS_ALL:
-                if not time.words:
-                    return self._does({"kind": "cancel", "text": "all"})
-                meant = self.known.due_at(self.known.all, time.words)
-                if meant and self._means_all(words, time.words, meant):
-                    return self._about("cancel", meant)
+            if words.roles == {"cancel", "all"} and not self._is_question:
+                return self._cancels_all(words, time)
             if request := self._reminder(time, words):
                 return request
         _, results = since_last_user_message(self.history)
         if change is not None and any(result.name == _NAME for result in results):
             return self._changed(change)
         return self._named()
+
+    @property
+    def _is_question(self) -> bool:
+        text, language = self.user_input.text, self.language
+        return Request(self.hass, text, language=language).asks
+
+    def _cancels_all(self, words: PlanWords, time: TimeInSentence) -> RecognizedRequest:
+        """Return the request that cancels all plans, or all of a day; a question for another time, as for a bound."""
+        if not time.words:
+            return self._does({"kind": "cancel", "text": "all"})
+        plans = self.known.all
+        said = f"{time.rest.split()[-1]} {time.words}"  # "by tomorrow"
+        if not is_bound(said, self.language):
+            meant = self.known.due_at(plans, time.words)
+            if meant and self._means_all(words, time.words, meant):
+                return self._about("cancel", meant)
+        if not plans:
+            return self._says(replace(_COMMAND, is_last_resort=True), "later_none")
+        return self._asks_which(plans)
 
     def _reminder(
         self, time: TimeInSentence, words: PlanWords

@@ -31,6 +31,7 @@ from homeassistant.helpers.translation import async_translate_state
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonValue
+from ..agent.text import base_language
 from ..approvals.notifications import OUTCOME_DATA, async_send, can_announce, phones_of
 from ..const import LOGGER
 from ..home.entity_matches import entity_name
@@ -84,7 +85,7 @@ def time_text(
     if plan.due is None:
         key = "later_whenever" if plan.repeats else "later_when"
         return sentences[key].format(what=waiting_text(hass, plan))
-    if words := sun_words(plan):
+    if words := sun_words(plan, language):
         return words
     return spoken_time(
         dt_util.as_local(plan.due),
@@ -94,16 +95,18 @@ def time_text(
     )
 
 
-def sun_words(plan: FuturePlan) -> str:
-    """Return the words for the time of a plan that comes again with the sun; empty for others."""
-    if not (plan.every and follows_sun(plan.words, plan.language)):
+def sun_words(plan: FuturePlan, language: str) -> str:
+    """Return the words of a language for the time of a plan that comes again with the sun; empty for others."""
+    if not plan.every or base_language(plan.language) != base_language(language):
+        return ""
+    if not follows_sun(plan.words, language):
         return ""
     return plan.words[:1].upper() + plan.words[1:]
 
 
 def repetition_text(plan: FuturePlan, language: str) -> str:
     """Return how a plan comes again at times, in words; empty for one that does not."""
-    if words := sun_words(plan):
+    if words := sun_words(plan, language):
         return words
     now = dt_util.now()
     return (

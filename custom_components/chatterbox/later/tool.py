@@ -378,8 +378,8 @@ def _timed(
             f"Not planned: {quoted(words)} may mean {moment.due.isoformat()} or {other.isoformat()}. Ask which one, "
             "then give that."
         )
-    if moved and moved.every and moment.every:
-        words = lasting_words(words, moment, call.language)
+    if moved and moment.every:
+        words = lasting_words(words, moment, moved.language)
     return {**given, _WHEN: words, _DUE: moment.due.isoformat(), _EVERY: moment.every}
 
 

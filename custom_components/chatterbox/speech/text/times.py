@@ -346,9 +346,15 @@ def names_days(words: str, language: str) -> bool:
     return bool(parts and parts.names_days)
 
 
-def follows_sun(words: str, language: str) -> bool:
-    """Return whether words mean a time that comes again with the rising or the setting of the sun."""
+def names_sun(words: str, language: str) -> bool:
+    """Return whether words for a time name the rising or the setting of the sun."""
     parts = _read(words, language)
+    return bool(parts and parts.sun)
+
+
+def follows_sun(words: str, language: str) -> bool:
+    """Return whether words of a language mean a time that comes again with the rising or the setting of the sun."""
+    parts = _read(words, language, or_english=False)
     return bool(parts and parts.sun and parts.every)
 
 
@@ -358,9 +364,12 @@ def is_resolved(words: str, language: str) -> bool:
     return bool(_ISO.fullmatch(words.strip()) or (parts and not parts.is_unresolved))
 
 
-def _read(words: str, language: str, *, is_range: bool = False) -> _Parts | None:
+def _read(
+    words: str, language: str, *, is_range: bool = False, or_english: bool = True
+) -> _Parts | None:
     """Return the parts of words that are a time as a whole in a language, or else in English."""
-    for tag in dict.fromkeys((base_language(language), FALLBACK)):
+    tags = (base_language(language), *((FALLBACK,) if or_english else ()))
+    for tag in dict.fromkeys(tags):
         ways = [
             _parts_of(phrases, is_range=is_range) for phrases in _divided(words, tag)[1]
         ]
@@ -1091,8 +1100,20 @@ def exact_words(moment: Moment) -> str:
 
 
 def lasting_words(words: str, moment: Moment, language: str) -> str:
-    """Return words that mean a moment from now on: those that mean it today, if they follow the sun."""
-    return words if follows_sun(words, language) else exact_words(moment)
+    """Return words that mean a moment from now on: those that mean it today, if they follow the sun.
+
+    `words` may leave out how it comes again: "half an hour before sunset".
+    """
+    if not moment.every:
+        return exact_words(moment)
+    tag = _spoken_language(language)
+    days, _, _ = _every_template(moment.every, tag).partition("{time}")
+    again = days.format_map(_fields(moment.due, moment.every, tag)) + words
+    for one in (words,) if names_days(words, language) else (words, again):
+        parts = _read(one, language)
+        if parts and parts.sun and parts.every == moment.every:
+            return one
+    return exact_words(moment)
 
 
 def spoken_time(
