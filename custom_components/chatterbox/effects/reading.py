@@ -326,8 +326,10 @@ async def async_is_assumed(
         is_played = intent_type == INTENT_MEDIA_SEARCH_AND_PLAY
         is_other = intent_type not in {call.intent for call in calls}
         # "play jazz in the kitchen and the bath" is for more than Home Assistant finds
-        if len(calls) > 1 or not is_played:
-            return len(calls) > 1 or (bool(calls) and is_other)
+        if len(calls) > 1:
+            return True
+        if calls and not is_played:
+            return is_other
     words = await _async_lexicon(hass, user_input.language)
     if words is None:
         return False

@@ -451,14 +451,8 @@ class _Sentence:
             else self.known.on_day(plans, new)
         )
         moment = self.known.resolve(new, moved=moment_of(meant[0] if meant else None))
-        # "An hour later" would be an hour from now.
-        is_new = moment and (
-            moment.names_hour
-            or names_days(new, self.language)
-            or names_sun(new, self.language)
-        )
         is_theirs = not plans and self._may_watch(kind)
-        if not is_new or (old and not meant) or is_theirs:
+        if not self._names_when(moment, new) or (old and not meant) or is_theirs:
             return None
         match meant:
             case [moved]:
@@ -470,6 +464,13 @@ class _Sentence:
                 return self._says(replace(_COMMAND, is_last_resort=True), key)
             case _:
                 return self._says(_COMMAND, "later_not_changed", meant)
+
+    def _names_when(self, moment: Moment | None, words: str) -> bool:
+        """Return whether words name an hour, a day or the sun: "an hour later" would be an hour from now."""
+        if moment is None:
+            return False
+        named = (names_days(words, self.language), names_sun(words, self.language))
+        return moment.names_hour or any(named)
 
     def _move_of_kind(self) -> tuple[ReminderKind, Sequence[str]] | None:
         """Return the kind of plan that is to be moved, and the times among which words tell its new one, the last."""
@@ -608,8 +609,8 @@ class _Sentence:
         if not time.words:
             return self._does({"kind": "cancel", "text": "all"})
         plans = self.known.all
-        said = f"{time.rest.split()[-1]} {time.words}"  # "by tomorrow"
-        if not is_bound(said, self.language):
+        bound = f"{time.rest.split()[-1]} {time.words}"  # "by tomorrow"
+        if not is_bound(bound, self.language):
             meant = self.known.due_at(plans, time.words)
             if meant and self._means_all(words, time.words, meant):
                 return self._about("cancel", meant)

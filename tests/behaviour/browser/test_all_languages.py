@@ -70,6 +70,8 @@ async def _see_that_it_fits_in_each(
     try:
         for language in LANGUAGES:
             await frontend.choose_language(language)
+            # The frontend loads the texts of an integration once for each page.
+            await frontend.page.reload()
             misfits += [f"{language}, {one}" for one in await read_dialogs(language)]
     finally:
         await home.command(

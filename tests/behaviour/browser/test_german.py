@@ -100,7 +100,7 @@ async def test_all_is_in_german(
     await expect(page.locator("ha-logbook").get_by_text(own_entry)).to_have_count(0)
     await frontend.see_that_it_fits(page.locator("ha-logbook"))
     await frontend.go("/config/integrations/integration/chatterbox")
-    await page.get_by_role("link", name="1 Dienst").click()
+    await page.get_by_text(re.compile("small-model")).click()
     for sensor in (
         "turns",
         "failures",

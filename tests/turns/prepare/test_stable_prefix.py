@@ -91,5 +91,5 @@ async def test_another_start_of_home_assistant_begins_alike(
     elsewhere, _ = await process.communicate()
 
     assert process.returncode == 0
-    assert "intent__HassTurnOn" in here
+    assert '"HassTurnOn"' in here
     assert elsewhere.decode() == here
