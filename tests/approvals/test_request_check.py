@@ -257,7 +257,6 @@ def lights_off(**place: str) -> ScriptedAnswer:
     [
         ("Turn off the lights in the kitchen", False),
         ("Turn off the light in the kitchen please", False),
-        ("Turn off the kitchen lights", False),
         ("Turn off the lights in the hall", True),
         ("I am in the kitchen, turn off the lights of the hall", True),
         ("Turn off the ceiling in the kitchen", True),

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize(
     ("scenario", "sentence", "most", "most_switches", "entered_too"),
     [
-        ("light", "turn on the kitchen light", 104, 1_530, "tools/dispatch.py"),
+        ("light", "turn on the kitchen light", 104, 1_525, "tools/dispatch.py"),
         ("approval", "unlock the front door", 111, 4_240, "approvals/questions.py"),
         ("api", "turn on the kitchen light", 113, 1_500, "responses/views.py"),
     ],

@@ -309,16 +309,16 @@ class RequestCheck:
         return self._is_called((*one.names, *_room(home, one.area_id)))
 
     def _named_rooms(self, home: Home) -> Sequence[Room]:
-        """Return the rooms that the words name; none if they may except some."""
-        called = [
+        """Return the rooms in which the words want something: "in the kitchen"; none if they may except some."""
+        places = self.request.places
+        if not places or may_except(self.request.text, self.request.language):
+            return ()
+        return [
             room
             for room in home.rooms
-            if self.request.has_word_of(room.name, *room.aliases)
-            and self._is_called((room.name, *room.aliases))
+            if self._is_called((room.name, *room.aliases))
+            and not places.isdisjoint(self.request.words_of(_names_of([room])))
         ]
-        if called and may_except(self.request.text, self.request.language):
-            return ()
-        return called
 
     def _named_floors(self, home: Home) -> Sequence[Floor]:
         return [
