@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
     [
         ("light", "turn on the kitchen light", 104, 1_525, "tools/dispatch.py"),
         ("approval", "unlock the front door", 111, 4_240, "approvals/questions.py"),
-        ("api", "turn on the kitchen light", 113, 1_500, "responses/views.py"),
+        ("api", "turn on the kitchen light", 113, 1_515, "responses/views.py"),
     ],
 )
 async def test_a_turn_enters_a_bounded_number_of_files(
