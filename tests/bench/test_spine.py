@@ -14,12 +14,13 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
     [
         ("light", "turn on the kitchen light", 104, 1_525, "tools/dispatch.py"),
         ("approval", "unlock the front door", 111, 4_240, "approvals/questions.py"),
-        ("api", "turn on the kitchen light", 113, 1_515, "responses/views.py"),
+        ("api", "turn on the kitchen light", 113, 1_500, "responses/views.py"),
     ],
 )
 async def test_a_turn_enters_a_bounded_number_of_files(
     scenario: str, sentence: str, most: int, most_switches: int, entered_too: str
 ) -> None:
+    await SCENARIOS[scenario](sentence)  # which fills what is kept of names
     entered = await SCENARIOS[scenario](sentence)
 
     assert {

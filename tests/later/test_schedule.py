@@ -39,7 +39,9 @@ from custom_components.chatterbox.later.schedule import (
     WORTH,
     async_resolve,
 )
+from custom_components.chatterbox.later.telling import time_text
 from custom_components.chatterbox.people.speakers import NOBODY
+from custom_components.chatterbox.speech.text.time_phrases import grammar
 from custom_components.chatterbox.speech.text.times import Repetition
 from tests.later.killed_home import Home
 from tests.later.talk import act, pass_time, remind, types, wait_for
@@ -84,6 +86,18 @@ async def test_what_is_still_worth_doing_is_done_after_a_restart(
     await home.restart()
 
     assert (home.done, home.texts) == (["turn off the heater"], [])
+
+
+async def test_the_words_of_what_comes_again_are_read_at_a_start(home: Home) -> None:
+    daily = replace(remind(), language="pl", every="day", words="codziennie o 8")
+    await home.schedule.async_add(daily)
+    grammar.cache_clear()
+
+    await home.restart()
+
+    misses = grammar.cache_info().misses
+    time_text(home.hass, {}, daily, "pl")
+    assert grammar.cache_info().misses == misses
 
 
 async def test_a_reminder_comes_late_rather_than_never(

@@ -266,9 +266,8 @@ class RequestCheck:
             if one.area_id in there and one.domain in domains
         ]
         # What a room has not may be done from another one: the heating of the hall.
-        if rooms and (len(away) < len(targets) or not fitting):
-            return None
-        if rooms and key in self._returned:
+        may_be_meant = len(away) < len(targets) or not fitting
+        if rooms and (may_be_meant or key in self._returned):
             return None
         self._returned.add(key)
         reason = _TOLD["elsewhere"].format(
@@ -288,15 +287,15 @@ class RequestCheck:
         """Return the targets of a call that are known to be elsewhere, and that the words do not name."""
         if not places:
             return ()
-        elsewhere = {room.area_id for room in home.rooms if room.floor_id} - there
-        if isinstance(places[0], Room):
-            elsewhere = {room.area_id for room in home.rooms} - there
+        is_room = isinstance(places[0], Room)
+        # A room without a floor may be on any.
+        known = {room.area_id for room in home.rooms if is_room or room.floor_id}
         of_places = self.request.words_of(_names_of(places))
         return [
             one
             for one in home.all_entities
             if one.entity_id in targets
-            and one.area_id in elsewhere
+            and one.area_id in known - there
             and not self._has_word_of_place(home, one, of_places)
         ]
 

@@ -187,6 +187,9 @@ class Schedule:
                 self._hass, _RETRY, self._async_follow
             )
             return
+        # Their times are told by their words, and to read these takes some time at first.
+        for language in {one.language for one in self.plans.stored.plans if one.every}:
+            await self._hass.async_add_executor_job(prepare, language)
         for news in self.plans.found.news:
             self._deliver(replace(news, missed="") if news.of_moment else news)
         for plan in self.plans.found.plans:
