@@ -104,7 +104,10 @@ async def async_migrate_entry(
     return True
 
 
-async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:
+async def async_setup_entry(
+    hass: HomeAssistant,
+    entry: ChatterboxConfigEntry,
+) -> bool:
     """Check the service of an entry and start its agents.
 
     A service may be down if another one stands in for it in every agent. Otherwise
@@ -128,21 +131,33 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
     return True
 
 
-async def async_unload_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:
+async def async_unload_entry(
+    hass: HomeAssistant,
+    entry: ChatterboxConfigEntry,
+) -> bool:
     """Stop the agents of an entry."""
-    return await hass.config_entries.async_unload_platforms(entry, _platforms_of(entry))
+    return await hass.config_entries.async_unload_platforms(
+        entry,
+        _platforms_of(entry),
+    )
 
 
 def _platforms_of(entry: ChatterboxConfigEntry) -> tuple[Platform, ...]:
     """Return the platforms that an entry needs. AI Task depends on the camera integration, so it is added on demand."""
-    return (*PLATFORMS, Platform.AI_TASK) if entry.runtime_data.tasks else PLATFORMS
+    if entry.runtime_data.tasks:
+        return (*PLATFORMS, Platform.AI_TASK)
+    return PLATFORMS
 
 
 async def async_remove_entry(
     hass: HomeAssistant, entry: ChatterboxConfigEntry
 ) -> None:  # Home Assistant's signature
     """Delete what is stored for the agents of an entry that is removed."""
-    await _async_forget(hass, entry, entry.subentries)
+    await _async_forget(
+        hass,
+        entry,
+        entry.subentries,
+    )
     await async_get_histories(hass).async_release(entry)
 
 
@@ -161,13 +176,22 @@ def _async_follow_removals(hass: HomeAssistant) -> None:
         if change is ConfigEntryChange.REMOVED:
             return  # see `async_remove_entry`
         known[entry.entry_id] = frozenset(entry.subentries)
-        if gone := before - known[entry.entry_id]:
-            forgetting = _async_forget(hass, entry, gone)
+        gone = before - known[entry.entry_id]
+        if gone:
+            forgetting = _async_forget(
+                hass,
+                entry,
+                gone,
+            )
             _ = hass.async_create_background_task(
                 forgetting, "chatterbox removed agents"
             )  # Home Assistant keeps it
 
-    async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, async_follow)
+    async_dispatcher_connect(
+        hass,
+        SIGNAL_CONFIG_ENTRY_CHANGED,
+        async_follow,
+    )
 
 
 async def _async_forget(
@@ -184,7 +208,11 @@ async def _async_forget(
     await async_get_memories(hass).async_forget_removed(keeps_household=is_used)
     await async_forget_plans(hass)
     async_get_usage_tracker(hass).async_forget_removed()
-    await async_forget_agents(hass, entry, agents)
+    await async_forget_agents(
+        hass,
+        entry,
+        agents,
+    )
     async_forget_conversations(hass)
 
 
@@ -208,14 +236,26 @@ def _has_same_service(entry: ChatterboxConfigEntry) -> bool:
     return runtime.service == service_of(entry) and bool(runtime.tasks) == has_tasks
 
 
-async def _async_renew(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
+async def _async_renew(
+    hass: HomeAssistant,
+    entry: ChatterboxConfigEntry,
+) -> None:
     runtime = entry.runtime_data
     for agent_id in runtime.built.keys() - entry.subentries.keys():
         runtime.async_end(agent_id)  # Home Assistant has removed its entities
     for subentry in [*entry.subentries.values()]:
         if runtime.built.get(subentry.subentry_id) != (subentry.title, subentry.data):
-            await async_remove_entities(hass, entry, subentry.subentry_id)
+            await async_remove_entities(
+                hass,
+                entry,
+                subentry.subentry_id,
+            )
             runtime.async_end(subentry.subentry_id)
-            await async_build_agent(hass, entry, runtime, subentry)
+            await async_build_agent(
+                hass,
+                entry,
+                runtime,
+                subentry,
+            )
             runtime.async_add(subentry)
     async_check_health(hass)

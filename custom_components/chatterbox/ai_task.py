@@ -52,7 +52,11 @@ _RAW_JSON: Final = re.compile(r""", (?:got|not) "?[\[{].*\Z""", re.DOTALL)
 """The part of a reason that quotes an object or a list of the model, which tells a person nothing."""
 _WITH_AN_ANSWER: Final = frozenset({StopReason.COMPLETED, StopReason.UNKNOWN_FINISH})
 _WITH_A_PART: Final = frozenset(
-    {StopReason.LENGTH, StopReason.CONTENT_FILTER, StopReason.REPETITION}
+    {
+        StopReason.LENGTH,
+        StopReason.CONTENT_FILTER,
+        StopReason.REPETITION,
+    }
 )
 """Endings with a text that is not whole, and does not say why."""
 
@@ -102,7 +106,10 @@ _MOST: Final = 64
 """Characters of a name that every provider accepts."""
 
 
-def shape_of(task: str, structure: vol.Schema) -> OutputFormat:
+def shape_of(
+    task: str,
+    structure: vol.Schema,
+) -> OutputFormat:
     """Return the output format of the answer to a task.
 
     Raises `HomeAssistantError` for a structure that cannot be described to a model.
@@ -118,24 +125,37 @@ def shape_of(task: str, structure: vol.Schema) -> OutputFormat:
     )
     return OutputFormat(
         slugify(task)[:_MOST] or "answer",
-        {**remarks, **converted.parameters},
+        {
+            **remarks,
+            **converted.parameters,
+        },
         lambda data: _flaw(structure, data),
     )
 
 
-async def data_of(answer: str, shape: OutputFormat, structure: vol.Schema) -> Any:
+async def data_of(
+    answer: str,
+    shape: OutputFormat,
+    structure: vol.Schema,
+) -> Any:
     """Return the data of an answer, with the defaults of the structure. Raises `Unfit`."""
     data = await read_output(answer, shape)
     checked = structure(data)
     return data if checked == data else checked  # 5 remains 5 and does not become 5.0
 
 
-def _flaw(structure: vol.Schema, data: JsonObject) -> str:
+def _flaw(
+    structure: vol.Schema,
+    data: JsonObject,
+) -> str:
     """Return what is wrong with data that fits the JSON Schema; empty if it is valid."""
     try:
         structure(data)
     except vol.Invalid as error:
-        problems = error.errors if isinstance(error, vol.MultipleInvalid) else [error]
+        if isinstance(error, vol.MultipleInvalid):
+            problems = error.errors
+        else:
+            problems = [error]
         return " ".join(
             f"{'.'.join(map(str, one.path))}: {one.msg}.".lstrip(": ")
             for one in problems
@@ -191,9 +211,15 @@ class _TaskSource(TurnSource):
         return self.api
 
     @override
-    def settings(self, hass: HomeAssistant, settings: AgentSettings) -> AgentSettings:
+    def settings(
+        self,
+        hass: HomeAssistant,
+        settings: AgentSettings,
+    ) -> AgentSettings:
         """Return the settings of the task, without tools for a look."""
-        return replace(settings, llm_apis=()) if self.looks else settings
+        if self.looks:
+            return replace(settings, llm_apis=())
+        return settings
 
     @override
     def adapted(self, turn: Turn) -> Turn:
@@ -204,7 +230,11 @@ class _TaskSource(TurnSource):
 class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
     """An agent for tasks."""
 
-    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> None:
+    def __init__(
+        self,
+        entry: ChatterboxConfigEntry,
+        subentry: ConfigSubentry,
+    ) -> None:
         """Take the agent that the runtime built."""
         super().__init__(
             entry, subentry, entry.runtime_data.tasks[subentry.subentry_id]
@@ -232,12 +262,22 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         """Do a task. Raises a `HomeAssistantError` that says what went wrong."""
         context = _asked_in.get() or Context()
         _asked_in.set(None)
-        shape = shape_of(task.name, task.structure) if task.structure else None
+        if task.structure:
+            shape = shape_of(task.name, task.structure)
+        else:
+            shape = None
         await self._async_check(task.attachments or ())
-        source = _TaskSource(output=shape, api=task.llm_api, looks=is_looking.get())
+        source = _TaskSource(
+            output=shape,
+            api=task.llm_api,
+            looks=is_looking.get(),
+        )
         turn_input = await self._async_read(task.instructions, context, source)
         finished = (await self._turns.async_run(turn_input, chat_log)).finished
-        sentences = await async_get_sentences(self.hass, self.hass.config.language)
+        sentences = await async_get_sentences(
+            self.hass,
+            self.hass.config.language,
+        )
         refusal = finished.error if finished else None
         if (
             isinstance(refusal, ProviderRejectedRequest)
@@ -250,14 +290,19 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
                 file=first.path.name,
                 type=first.mime_type,
             )
-        if error := error_of_end(finished, task.name, self.entry.title, sentences):
+        error = error_of_end(
+            finished,
+            task.name,
+            self.entry.title,
+            sentences,
+        )
+        if error:
             raise error
         answer = finished.text if finished else ""
-        data = (
-            await data_of(answer, shape, task.structure)
-            if shape and task.structure
-            else answer
-        )
+        if shape and task.structure:
+            data = await data_of(answer, shape, task.structure)
+        else:
+            data = answer
         return GenDataTaskResult(chat_log.conversation_id, data)
 
     @override
@@ -268,7 +313,8 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         _asked_in.set(None)  # this calls no tools
         if task.attachments:
             raise task_error("task_image_from_words_alone", task=task.name)
-        if spent := self._agent.chain.own.spent():
+        spent = self._agent.chain.own.spent()
+        if spent:
             raise service_error(spent, self.entry.title)
         seconds = self._agent.settings.limits.deadline
         try:
@@ -276,14 +322,25 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
                 self.hass, self.entry.data, self._image_model, seconds
             ).draw(task.instructions)
         except ProviderError as error:
-            LOGGER.warning("%s could not make a picture: %s", self.entity_id, error)
+            LOGGER.warning(
+                "%s could not make a picture: %s",
+                self.entity_id,
+                error,
+            )
             raise service_error(error, self.entry.title) from error
         async_dispatcher_send(
             self.hass,
             SIGNAL_REQUEST,
-            RequestRecord(self.subentry.subentry_id, picture.usage, is_priced=False),
+            RequestRecord(
+                self.subentry.subentry_id,
+                picture.usage,
+                is_priced=False,
+            ),
         )
-        width, height = await self.hass.async_add_executor_job(_size_of, picture.data)
+        width, height = await self.hass.async_add_executor_job(
+            _size_of,
+            picture.data,
+        )
         return GenImageTaskResult(
             image_data=picture.data,
             conversation_id=chat_log.conversation_id,
@@ -321,18 +378,21 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         for attachment in attachments:
             name = attachment.path.name
             declared = attachment.mime_type
-            if not (
-                kind := await self.hass.async_add_executor_job(
-                    shown_type, attachment.path, declared
-                )
-            ):
+            kind = await self.hass.async_add_executor_job(
+                shown_type, attachment.path, declared
+            )
+            if not kind:
                 raise task_error(
                     "task_attachment_unreadable",
                     file=name,
                     megabytes=str(MAX_FILE // 2**20),
                 )
             if kind not in types:
-                raise task_error("task_attachment_unsupported", file=name, type=kind)
+                raise task_error(
+                    "task_attachment_unsupported",
+                    file=name,
+                    type=kind,
+                )
 
 
 def _unaskable(speaker: Speaker) -> Speaker:

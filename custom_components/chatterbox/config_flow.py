@@ -137,7 +137,11 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         self, user_input: dict[str, Any] | None = None
     ) -> ConfigFlowResult:
         """Ask where the model runs; there is one service without a model at most."""
-        options = ["in_my_home", _STEP_INTERNET, const.ServiceKind.OFFLINE.value]
+        options = [
+            "in_my_home",
+            _STEP_INTERNET,
+            const.ServiceKind.OFFLINE.value,
+        ]
         entries = self._async_current_entries()
         if any(
             entry.data.get(const.CONF_KIND) == const.ServiceKind.OFFLINE
@@ -158,7 +162,10 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     ) -> ConfigFlowResult:
         """Add the offline service, which needs nothing."""
         self._async_abort_entries_match({const.CONF_KIND: const.ServiceKind.OFFLINE})
-        self._service = replace(self._service, kind=const.ServiceKind.OFFLINE)
+        self._service = replace(
+            self._service,
+            kind=const.ServiceKind.OFFLINE,
+        )
         return await self.async_step_first_agent()
 
     async def async_step_in_my_home(
@@ -178,7 +185,10 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         self._known_servers = (
             sentences["already_set_up"].format(names=names) + "\n\n" if names else ""
         )
-        most = min(_MOST_OFFERED, _MOST_DESCRIBED // max(len(found), 1) - 1)
+        most = min(
+            _MOST_OFFERED,
+            _MOST_DESCRIBED // max(len(found), 1) - 1,
+        )
         options = dict[str, str]()
         places = dict[str, str]()
         for server in found:
@@ -224,7 +234,11 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             None,
         )
 
-    def _name_of(self, server: FoundServer, sentences: Mapping[str, str]) -> str:
+    def _name_of(
+        self,
+        server: FoundServer,
+        sentences: Mapping[str, str],
+    ) -> str:
         """Return the usual name of a server that was found, and that of its entry where it was renamed."""
         entry = self._entry_at(server)
         usual = title_of(server.service, sentences)
@@ -232,7 +246,12 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             return f"{usual} ({entry.title})"
         return usual
 
-    def _add_step(self, number: int, server: FoundServer, model: str = "") -> str:
+    def _add_step(
+        self,
+        number: int,
+        server: FoundServer,
+        model: str = "",
+    ) -> str:
         """Add the step behind a choice of the menu: Home Assistant finds the steps of a flow by their names."""
         setattr(
             self, f"async_step_found_{number}", partial(self._async_take, server, model)
@@ -245,7 +264,10 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         model: str,
         user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
-        self._service = TypedService.new(server.profile, server.base_url)
+        self._service = TypedService.new(
+            server.profile,
+            server.base_url,
+        )
         self._models = list(server.models)
         return await (self._async_try(model) if model else self.async_step_model())
 
@@ -287,9 +309,15 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
                 await self._async_change_interface(model)
                 self._trial = await try_out(self._server(settings))
         except (ProviderRejectedKey, ProviderReplyInvalid) as error:
-            return self._show_service(self._connect_step, self._refuse(error))
+            return self._show_service(
+                self._connect_step,
+                self._refuse(error),
+            )
         except ProviderError as error:
-            return await self._async_show_model(model, self._refuse(error, CONF_MODEL))
+            return await self._async_show_model(
+                model,
+                self._refuse(error, CONF_MODEL),
+            )
         agent = settings_of(new_agent_data(self._service.kind, model))
         prompt = await async_home_prompt(self.hass, agent)
         self._tight_window = await async_tight_window(
@@ -297,17 +325,19 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         )
         self.async_remove()
         if self._trial.uses_tools and reads_free(self._service.data, agent):
-            measuring = measure(self._server(settings), self._trial, prompt)
+            measuring = measure(
+                self._server(settings),
+                self._trial,
+                prompt,
+            )
             self._measuring = self.hass.async_create_task(
                 measuring, "chatterbox measurement of a model"
             )
         if self._tight_window:
             return await self.async_step_small_window()
-        return (
-            await self.async_step_first_agent()
-            if self._trial.uses_tools
-            else await self.async_step_no_tools()
-        )
+        if self._trial.uses_tools:
+            return await self.async_step_first_agent()
+        return await self.async_step_no_tools()
 
     @callback
     @override
@@ -322,7 +352,9 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         """The measured times, if the measurement has ended in time."""
         task = self._measuring
         is_done = task and task.done() and not task.cancelled() and not task.exception()
-        return task.result() if task and is_done else None
+        if task and is_done:
+            return task.result()
+        return None
 
     async def async_step_small_window(
         self,
@@ -330,11 +362,13 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     ) -> ConfigFlowResult:
         """Warn of a window that the prompt of the home nearly fills."""
         sentences = await async_viewer_sentences(self.hass)
-        warning = (
-            self._tight_window.warning(sentences, model_title(self._model))
-            if self._tight_window
-            else ""
-        )
+        if self._tight_window:
+            warning = self._tight_window.warning(
+                sentences,
+                model_title(self._model),
+            )
+        else:
+            warning = ""
         uses_tools = self._trial is not None and self._trial.uses_tools
         return self.async_show_menu(
             step_id="small_window",
@@ -352,11 +386,13 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     ) -> ConfigFlowResult:
         """Warn of a model that only talked, or of a server that refuses tools."""
         sentences = await async_viewer_sentences(self.hass)
-        warning = (
-            self._trial.warning(sentences, model_title(self._model))
-            if self._trial
-            else ""
-        )
+        if self._trial:
+            warning = self._trial.warning(
+                sentences,
+                model_title(self._model),
+            )
+        else:
+            warning = ""
         return self.async_show_menu(
             step_id=_STEP_NO_TOOLS,
             menu_options=[CONF_MODEL, _STEP_FIRST_AGENT],
@@ -368,8 +404,15 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         self, user_input: dict[str, Any] | None = None
     ) -> ConfigFlowResult:
         """Ask for the name of the first agent and who uses it, and create the entry."""
-        form = await FirstAgentForm.async_of(self.hass, self._service.kind, self._model)
-        errors = {} if user_input is None else form.errors(user_input)
+        form = await FirstAgentForm.async_of(
+            self.hass,
+            self._service.kind,
+            self._model,
+        )
+        if user_input is None:
+            errors = {}
+        else:
+            errors = form.errors(user_input)
         if user_input is None or errors:
             return self.async_show_form(
                 step_id=_STEP_FIRST_AGENT,
@@ -406,16 +449,26 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     def _first_agent(self, name: str) -> ConfigSubentryData:
         agent = new_agent_data(self._service.kind, self._model) | self._waits(_NO_MODEL)
         agent |= self._times.stored if self._times else {}
-        return _subentry(const.SUBENTRY_CONVERSATION, name, agent)
+        return _subentry(
+            const.SUBENTRY_CONVERSATION,
+            name,
+            agent,
+        )
 
     def _first_task(self, sentences: Mapping[str, str]) -> ConfigSubentryData:
         model = model_title(self._model)
         title = sentences["first_ai_task_title"].format(model=model)
         task = new_task_data(self._model) | self._waits(task_settings_of({}))
-        return _subentry(const.SUBENTRY_AI_TASK, title, task)
+        return _subentry(
+            const.SUBENTRY_AI_TASK,
+            title,
+            task,
+        )
 
     def _waits(self, settings: AgentSettings) -> dict[str, float]:
-        return self._trial.waits(settings, self._times) if self._trial else {}
+        if self._trial:
+            return self._trial.waits(settings, self._times)
+        return {}
 
     def _trial_sentence(self, sentences: Mapping[str, str]) -> str:
         if not self._trial or not self._trial.uses_tools:
@@ -436,10 +489,16 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
                 problem = f"**PIN:** {await async_error_text(self.hass, language, str(error.translation_key))}"
         (agent,) = result["result"].get_subentries_of_type(const.SUBENTRY_CONVERSATION)
         registry = er.async_get(self.hass)
-        if entity_id := registry.async_get_entity_id(
+        entity_id = registry.async_get_entity_id(
             CONVERSATION_DOMAIN, const.DOMAIN, agent.subentry_id
-        ):
-            await async_use_agent(self.hass, entity_id, agent.title, self._use_in)
+        )
+        if entity_id:
+            await async_use_agent(
+                self.hass,
+                entity_id,
+                agent.title,
+                self._use_in,
+            )
         ready = await async_ready(
             self.hass, self._service.kind, agent.title, self._use_in, agent.data
         )
@@ -498,7 +557,12 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         return self.async_show_menu(
             step_id="reconfigure",
             menu_options=[_STEP_SERVER, "options"],
-            description_placeholders={"docs": docs_url(self.hass, "reconfigure")},
+            description_placeholders={
+                "docs": docs_url(
+                    self.hass,
+                    "reconfigure",
+                )
+            },
         )
 
     async def async_step_server(
@@ -509,13 +573,16 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         if user_input is None:
             self._service = TypedService.stored(entry.data)
             return self._show_service(_STEP_SERVER)
-        if errors := await self._async_connect(user_input, entry):
+        errors = await self._async_connect(user_input, entry)
+        if errors:
             return self._show_service(_STEP_SERVER, errors)
         return await self._async_update(entry)
 
     @property
     def _connect_step(self) -> str:
-        return _STEP_INTERNET if self._service.known.host else _STEP_OWN_SERVER
+        if self._service.known.host:
+            return _STEP_INTERNET
+        return _STEP_OWN_SERVER
 
     async def _async_connect_first(
         self, step_id: str, user_input: Mapping[str, Any] | None
@@ -528,9 +595,14 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
                 url = parse_address(user_input[const.CONF_BASE_URL])
                 profile = await async_profile_at(self.hass, url)
                 self._service = replace(
-                    TypedService.new(profile, url), api_key=self._service.api_key
+                    TypedService.new(
+                        profile,
+                        url,
+                    ),
+                    api_key=self._service.api_key,
                 )
-        if errors := await self._async_connect(user_input):
+        errors = await self._async_connect(user_input)
+        if errors:
             return self._show_service(step_id, errors)
         return await self.async_step_model()
 
@@ -543,7 +615,8 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         key only then. Aborts when another entry is that server with that key already.
         """
         self._service = self._service.with_form(user_input)
-        if errors := self._service.errors():
+        errors = self._service.errors()
+        if errors:
             if CONF_API_KEY in errors:
                 self._service = replace(self._service, api_key=None)
             return errors
@@ -570,7 +643,11 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         await check_key(self._server(settings) for settings in models)
 
     def _server(self, settings: AgentSettings = _NO_MODEL) -> HTTPProvider:
-        return model_server(self.hass, self._service.data, settings)
+        return model_server(
+            self.hass,
+            self._service.data,
+            settings,
+        )
 
     async def _async_change_interface(self, model: str) -> None:
         """Take another interface over which the server answers, if there is one."""
@@ -580,7 +657,11 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             for one in self._service.others
         }
         self._service = (
-            await answering_interface(servers, has_model=bool(model)) or self._service
+            await answering_interface(
+                servers,
+                has_model=bool(model),
+            )
+            or self._service
         )
 
     @override
@@ -595,15 +676,25 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     async def _async_update(self, entry: ConfigEntry) -> ConfigFlowResult:
         """Give the entry the server that was found; its agents stay."""
         data = self._service.data
-        sentences = await async_get_sentences(self.hass, self.hass.config.language)
-        title = (
-            title_of(data, sentences)
-            if entry.title == title_of(entry.data, sentences)
-            else entry.title
+        sentences = await async_get_sentences(
+            self.hass,
+            self.hass.config.language,
         )
+        if entry.title == title_of(entry.data, sentences):
+            title = title_of(data, sentences)
+        else:
+            title = entry.title
         if entry.update_listeners:  # they reload the entry
-            return self.async_update_and_abort(entry, data=data, title=title)
-        return self.async_update_reload_and_abort(entry, data=data, title=title)
+            return self.async_update_and_abort(
+                entry,
+                data=data,
+                title=title,
+            )
+        return self.async_update_reload_and_abort(
+            entry,
+            data=data,
+            title=title,
+        )
 
     def _show_service(
         self, step_id: str, errors: Mapping[str, str] | None = None
@@ -616,11 +707,10 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         }.get(step_id, own)
         is_new = self._service.known is OTHER and not self._service.base_url
         # The address of a service on the internet is in a closed section.
-        field = (
-            const.CONF_BASE_URL
-            if const.CONF_BASE_URL in schema.schema
-            else const.CONF_SERVER
-        )
+        if const.CONF_BASE_URL in schema.schema:
+            field = const.CONF_BASE_URL
+        else:
+            field = const.CONF_SERVER
         field_errors = {
             field if name == const.CONF_BASE_URL else name: key
             for name, key in (errors or {}).items()
@@ -655,7 +745,10 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         field = await async_chat_model_selector(
             self.hass, self._service.data, self._models
         )
-        suggested = {CONF_MODEL: model} if model else {}
+        if model:
+            suggested = {CONF_MODEL: model}
+        else:
+            suggested = {}
         return self.async_show_form(
             step_id="model",
             data_schema=self.add_suggested_values_to_schema(

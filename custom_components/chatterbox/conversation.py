@@ -68,7 +68,11 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
 
     _attr_supports_streaming = True
 
-    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> None:
+    def __init__(
+        self,
+        entry: ChatterboxConfigEntry,
+        subentry: ConfigSubentry,
+    ) -> None:
         """Take the agent that the runtime built for the subentry."""
         super().__init__(
             entry, subentry, entry.runtime_data.agents[subentry.subentry_id]
@@ -88,17 +92,28 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     async def async_added_to_hass(self) -> None:
         """Prepare for turns."""
         await super().async_added_to_hass()
-        if (
-            model := self.entry.runtime_data.models.get(self.subentry.subentry_id)
-        ) is not None:
-            self._warm_up = WarmUp(self.hass, self.entry, model, self._agent.settings)
+        model = self.entry.runtime_data.models.get(self.subentry.subentry_id)
+        if model is not None:
+            self._warm_up = WarmUp(
+                self.hass,
+                self.entry,
+                model,
+                self._agent.settings,
+            )
             self.async_on_remove(self._warm_up.async_close)
-            self._warm_up.async_start(self.entry.runtime_data, self.entity_id)
+            self._warm_up.async_start(
+                self.entry.runtime_data,
+                self.entity_id,
+            )
         for take in turn_takers(self.hass):
             self.async_on_remove(take(self.subentry.subentry_id, self._turns))
         self._source = TurnSource(resume=self._async_resume)
         self.async_on_remove(AssistantWatch(self.hass, self.entity_id).async_end)
-        self._reader = InputReader(self.hass, self.entity_id, self._source)
+        self._reader = InputReader(
+            self.hass,
+            self.entity_id,
+            self._source,
+        )
 
     @override
     async def async_prepare(self, language: str | None = None) -> None:
@@ -118,9 +133,16 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     ) -> ConversationResult:
         """Answer in any case: the person cannot see an error."""
         if user_input.language == MATCH_ALL:
-            user_input = replace(user_input, language=self.hass.config.language)
+            user_input = replace(
+                user_input,
+                language=self.hass.config.language,
+            )
         if user_input.satellite_id is None and user_input.device_id is None:
-            return await self._async_answer(user_input, chat_log, None)
+            return await self._async_answer(
+                user_input,
+                chat_log,
+                None,
+            )
         late = self._agent.settings.filler_after
         sentences = await async_get_sentences(self.hass, user_input.language)
         with (
@@ -129,7 +151,11 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
                 self.hass, self.entry, spoken, [sentences[key] for key in FILLERS], late
             ),
         ):
-            return await self._async_answer(user_input, chat_log, spoken)
+            return await self._async_answer(
+                user_input,
+                chat_log,
+                spoken,
+            )
 
     async def _async_answer(
         self,
@@ -149,7 +175,13 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
                 await end()
             _trace(chat_log, record.facts)
             answer = reported(
-                await _async_result(user_input, chat_log, turn_input, record), record
+                await _async_result(
+                    user_input,
+                    chat_log,
+                    turn_input,
+                    record,
+                ),
+                record,
             )
         except Exception:  # noqa: BLE001  # the last handler before a person who waits for an answer
             LOGGER.exception("A turn of %s failed", self.entity_id)
@@ -181,7 +213,12 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
 
     async def _async_take_resumed(self, question: Question) -> str:
         try:
-            return await async_resume(self.hass, self._turns, self._source, question)
+            return await async_resume(
+                self.hass,
+                self._turns,
+                self._source,
+                question,
+            )
         except Exception:  # noqa: BLE001  # the failure is told, as in every turn
             LOGGER.exception("A turn of %s failed", self.entity_id)
             return (await async_get_sentences(self.hass, question.language))[
@@ -197,7 +234,8 @@ async def _async_result(
 ) -> ConversationResult:
     """Return the result of a turn for Home Assistant."""
     result = conversation.async_get_result_from_chat_log(user_input, chat_log)
-    if finished := record.finished:
+    finished = record.finished
+    if finished:
         spoken: str | None = None
         if turn_input.is_heard:
             spoken = await speakable_in_pieces(
@@ -210,7 +248,11 @@ async def _async_result(
             and finished.stop_reason is StopReason.PROVIDER_FAILED
             and not finished.tool_results
         ):
-            return _error_result(user_input, chat_log, speech)
+            return _error_result(
+                user_input,
+                chat_log,
+                speech,
+            )
         if (
             is_streamed
             and result.response.response_type is intent.IntentResponseType.ERROR

@@ -48,7 +48,10 @@ async def _async_weigh_prompt(
     )
     estimate = model.estimate
     home = estimate.of_text(offer.prompt)
-    instructions = max(estimate.of_text(prompt.instructions) - home, 0)
+    instructions = max(
+        estimate.of_text(prompt.instructions) - home,
+        0,
+    )
     sent = (
         (tool.name, canonical_json(tool.described))
         for tool in for_models(offer.definitions)
@@ -63,7 +66,11 @@ async def _async_weigh_prompt(
         "window": model.context_window,
         "last_request": _request(model.last_size),
         "each_tool": [
-            {"name": name, "tokens": -tokens, "characters": length}
+            {
+                "name": name,
+                "tokens": -tokens,
+                "characters": length,
+            }
             for tokens, name, length in each
         ],
     }
@@ -89,7 +96,11 @@ async def async_get_config_entry_diagnostics(
     hass: HomeAssistant, entry: ChatterboxConfigEntry
 ) -> dict[str, Any]:
     """Return diagnostics of a service and its agents."""
-    return await _async_diagnose(hass, entry, entry.subentries.values())
+    return await _async_diagnose(
+        hass,
+        entry,
+        entry.subentries.values(),
+    )
 
 
 async def async_get_device_diagnostics(
@@ -101,7 +112,11 @@ async def async_get_device_diagnostics(
         for agent in entry.subentries.values()
         if (DOMAIN, agent.subentry_id) in device.identifiers
     )
-    return await _async_diagnose(hass, entry, agents)
+    return await _async_diagnose(
+        hass,
+        entry,
+        agents,
+    )
 
 
 async def _async_diagnose(
@@ -136,13 +151,22 @@ async def _async_agent(
     hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry
 ) -> dict[str, object]:
     is_loaded = entry.state is ConfigEntryState.LOADED
-    running = entry.runtime_data.agents.get(agent.subentry_id) if is_loaded else None
-    model = entry.runtime_data.models.get(agent.subentry_id) if is_loaded else None
-    prompt = (
-        await _async_weigh_prompt(hass, running.settings, model.fitter)
-        if running and model
-        else None
-    )
+    if is_loaded:
+        running = entry.runtime_data.agents.get(agent.subentry_id)
+    else:
+        running = None
+    if is_loaded:
+        model = entry.runtime_data.models.get(agent.subentry_id)
+    else:
+        model = None
+    if running and model:
+        prompt = await _async_weigh_prompt(
+            hass,
+            running.settings,
+            model.fitter,
+        )
+    else:
+        prompt = None
     entries = hass.config_entries.async_entries(DOMAIN)
     titles = {
         one.subentry_id: one.title
@@ -156,7 +180,11 @@ async def _async_agent(
         "chain": [_provider(model) for model in running.chain.models()]
         if running
         else [],
-        "entities": _entities(hass, entry, agent),
+        "entities": _entities(
+            hass,
+            entry,
+            agent,
+        ),
         "prompt_tokens": prompt,
         "turns": [
             turn.as_json(titles)
@@ -169,14 +197,21 @@ async def _async_history(
     hass: HomeAssistant, entry: ChatterboxConfigEntry
 ) -> JsonObject | None:
     """Return the state of a service's history. Its response count is None while it is down; None if it is not open."""
-    if (store := async_get_histories(hass).of(entry)) is None:
+    store = async_get_histories(hass).of(entry)
+    if store is None:
         return None
     state = store.state
     responses: JsonObject | None = None
     if state.trouble is None:
         with suppress(StoreUnavailable):
             count, size = await store.response_totals(entry.subentries)
-            responses = {"count": count, "megabytes": round(size / _MEGABYTE, 1)}
+            responses = {
+                "count": count,
+                "megabytes": round(
+                    size / _MEGABYTE,
+                    1,
+                ),
+            }
     return {
         "database": store.where,
         "trouble": state.trouble.value if state.trouble else None,
@@ -190,7 +225,10 @@ async def _async_history(
 def _entities(
     hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry
 ) -> list[JsonValue]:
-    entities = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
+    entities = er.async_entries_for_config_entry(
+        er.async_get(hass),
+        entry.entry_id,
+    )
     return [
         {
             "entity_id": entity.entity_id,

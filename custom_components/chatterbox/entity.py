@@ -43,7 +43,10 @@ class AgentDeviceEntity(Entity):
             entry_type=DeviceEntryType.SERVICE,
             identifiers={(DOMAIN, subentry.subentry_id)},
             manufacturer="Chatterbox",
-            model=subentry.data.get(CONF_MODEL, entry.title),
+            model=subentry.data.get(
+                CONF_MODEL,
+                entry.title,
+            ),
             name=subentry.title,
         )
 
@@ -70,7 +73,11 @@ def async_show_in_home(
 
     show_if_first()
     entry.async_on_unload(
-        async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, show_if_first)
+        async_dispatcher_connect(
+            hass,
+            SIGNAL_CONFIG_ENTRY_CHANGED,
+            show_if_first,
+        )
     )
 
 
@@ -99,7 +106,11 @@ class ChatterboxEntity(BaseCoordinatorEntity[HealthMonitor], AgentDeviceEntity):
     ) -> None:
         """Take the agent that the runtime built for a subentry of `entry`."""
         BaseCoordinatorEntity.__init__(self, entry.runtime_data.health)
-        AgentDeviceEntity.__init__(self, entry, subentry)
+        AgentDeviceEntity.__init__(
+            self,
+            entry,
+            subentry,
+        )
         self._agent = agent
         self._attr_available = agent.chain.is_available
 

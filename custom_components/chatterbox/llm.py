@@ -33,17 +33,26 @@ def async_get_tools(
     ]
     if api_id == LLM_API_ASSIST:
         tools += device_tools(hass, llm_context.assistant)
-    return LLMTools(tools=tools) if tools else None
+    if tools:
+        return LLMTools(tools=tools)
+    return None
 
 
-def _has_tools(hass: HomeAssistant, component: str, llm_context: LLMContext) -> bool:
+def _has_tools(
+    hass: HomeAssistant,
+    component: str,
+    llm_context: LLMContext,
+) -> bool:
     """Return whether a component offers tools of its own with Assist."""
     if component not in hass.config.components:
         return False
     platform = async_get_loaded_integration(hass, component).get_platform_cached("llm")
-    offer = (
-        platform.async_get_tools(hass, llm_context, LLM_API_ASSIST)
-        if platform
-        else None
-    )
+    if platform:
+        offer = platform.async_get_tools(
+            hass,
+            llm_context,
+            LLM_API_ASSIST,
+        )
+    else:
+        offer = None
     return bool(offer and offer.tools)

@@ -75,12 +75,19 @@ def async_report_service_down(
     hass: HomeAssistant, entry: ConfigEntry, since: datetime | None
 ) -> None:
     """Report that a service does not answer, and since when; None ends the issue."""
-    placeholders = (
-        {"service": entry.title, "since": since.strftime("%Y-%m-%d %H:%M")}
-        if since
-        else None
+    if since:
+        placeholders = {
+            "service": entry.title,
+            "since": since.strftime("%Y-%m-%d %H:%M"),
+        }
+    else:
+        placeholders = None
+    _set(
+        hass,
+        f"service_down_{entry.entry_id}",
+        "service_down",
+        placeholders,
     )
-    _set(hass, f"service_down_{entry.entry_id}", "service_down", placeholders)
 
 
 def async_report_prompt_too_long(
@@ -94,7 +101,12 @@ def async_report_prompt_too_long(
             "window_tokens": overflow.window_tokens,
         }
         placeholders = {name: _number(number) for name, number in numbers.items()}
-    _report(hass, agent, "prompt_too_long", placeholders)
+    _report(
+        hass,
+        agent,
+        "prompt_too_long",
+        placeholders,
+    )
 
 
 def async_report_shortage(
@@ -108,7 +120,12 @@ def async_report_shortage(
             "window_tokens": shortage.window,
         }
         placeholders = {name: _number(number) for name, number in numbers.items()}
-    _report(hass, agent, "conversation_short", placeholders)
+    _report(
+        hass,
+        agent,
+        "conversation_short",
+        placeholders,
+    )
 
 
 def async_report_failed_script(
@@ -120,7 +137,13 @@ def async_report_failed_script(
     if script is not None:
         state = hass.states.get(script)
         placeholders = {"script": state.name if state else script}
-    _report(hass, agent, problem, placeholders, f"{point.value}_")
+    _report(
+        hass,
+        agent,
+        problem,
+        placeholders,
+        f"{point.value}_",
+    )
 
 
 def async_report_broken_template(
@@ -137,13 +160,29 @@ def async_report_broken_template(
 
 def async_forget_turns(hass: HomeAssistant, agent: ConfigSubentry) -> None:
     """End the issues that the turns of an agent have reported: the agent is removed, or reports them again."""
-    async_report_missing_tools(hass, agent, ())
-    async_report_broken_template(hass, agent, None)
+    async_report_missing_tools(
+        hass,
+        agent,
+        (),
+    )
+    async_report_broken_template(
+        hass,
+        agent,
+        None,
+    )
     for point in HookPoint:
-        async_report_failed_script(hass, agent, point, None)
+        async_report_failed_script(
+            hass,
+            agent,
+            point,
+            None,
+        )
 
 
-def async_report_gone_names(hass: HomeAssistant, gaps: Sequence[str]) -> None:
+def async_report_gone_names(
+    hass: HomeAssistant,
+    gaps: Sequence[str],
+) -> None:
     """Report missing references in the rules of the home; an empty list ends the issue."""
     _set(
         hass,
@@ -153,7 +192,10 @@ def async_report_gone_names(hass: HomeAssistant, gaps: Sequence[str]) -> None:
     )
 
 
-def async_report_moved_parts(hass: HomeAssistant, abilities: Sequence[str]) -> None:
+def async_report_moved_parts(
+    hass: HomeAssistant,
+    abilities: Sequence[str],
+) -> None:
     """Report what is off until Chatterbox is updated, because Home Assistant has moved parts that it relies on."""
     _set(
         hass,
@@ -163,7 +205,10 @@ def async_report_moved_parts(hass: HomeAssistant, abilities: Sequence[str]) -> N
     )
 
 
-def async_report_rules_of_agents(hass: HomeAssistant, agents: Sequence[str]) -> None:
+def async_report_rules_of_agents(
+    hass: HomeAssistant,
+    agents: Sequence[str],
+) -> None:
     """Report agents that hold rules of their own; an empty list ends the issue."""
     key = "home_rules_of_agents"
     _set(
@@ -175,9 +220,15 @@ def async_report_rules_of_agents(hass: HomeAssistant, agents: Sequence[str]) -> 
     )
 
 
-def async_report_newer_entries(hass: HomeAssistant, services: Sequence[str]) -> None:
+def async_report_newer_entries(
+    hass: HomeAssistant,
+    services: Sequence[str],
+) -> None:
     """Report services that a later version of Chatterbox has stored; an empty list ends the issue."""
-    placeholders = {"services": ", ".join(services)} if services else None
+    if services:
+        placeholders = {"services": ", ".join(services)}
+    else:
+        placeholders = None
     _set(
         hass,
         "newer_entries",
@@ -204,8 +255,17 @@ def async_report_unreadable_file(
 
     None ends the issue.
     """
-    key = "stored_by_newer" if is_newer else _UNREADABLE.get(name, "file_unreadable")
-    placeholders = {"file": _short(path), "kept": _short(copy)} if copy else None
+    if is_newer:
+        key = "stored_by_newer"
+    else:
+        key = _UNREADABLE.get(name, "file_unreadable")
+    if copy:
+        placeholders = {
+            "file": _short(path),
+            "kept": _short(copy),
+        }
+    else:
+        placeholders = None
     _set(
         hass,
         f"{name}{_IS_UNREADABLE}",
@@ -233,7 +293,10 @@ def async_report_not_stored(
     hass: HomeAssistant, name: str, path: Path, obstacle: str | None
 ) -> None:
     """Report why a file cannot be written: `no_room` or `not_kept`; None ends the issue."""
-    placeholders = {"file": _short(path)} if obstacle else None
+    if obstacle:
+        placeholders = {"file": _short(path)}
+    else:
+        placeholders = None
     _set(
         hass,
         f"{name}_not_stored",
@@ -274,17 +337,33 @@ def async_report_history(
     place = hashlib.sha256(address.encode()).hexdigest()[
         :12
     ]  # an address may contain a password
-    _set(hass, f"history_down_{place}", key, placeholders if key else None)
+    _set(
+        hass,
+        f"history_down_{place}",
+        key,
+        placeholders if key else None,
+    )
     if put_aside:
-        aside = {"where": placeholders["where"], "aside": put_aside}
-        _set(hass, f"history_put_aside_{place}", "history_put_aside", aside)
+        aside = {
+            "where": placeholders["where"],
+            "aside": put_aside,
+        }
+        _set(
+            hass,
+            f"history_put_aside_{place}",
+            "history_put_aside",
+            aside,
+        )
 
 
 def async_report_spent_budget(
     hass: HomeAssistant, agent: ConfigSubentry, spent: BudgetSpent | None
 ) -> None:
     """Report a spent daily or monthly budget of an agent's model, in US dollars; None ends the issue."""
-    placeholders = {"limit": f"{spent.limit:.2f}"} if spent else None
+    if spent:
+        placeholders = {"limit": f"{spent.limit:.2f}"}
+    else:
+        placeholders = None
     _report(
         hass,
         agent,
@@ -322,7 +401,11 @@ def async_report_unguarded(
             and issue.issue_id not in found
             and not (keep_ignored and issue.dismissed_version)
         ):
-            ir.async_delete_issue(hass, DOMAIN, issue.issue_id)
+            ir.async_delete_issue(
+                hass,
+                DOMAIN,
+                issue.issue_id,
+            )
     action = request[:1].lower() + request[1:]  # within a sentence
     for issue_id, pipeline in found.items():
         fix: dict[str, str | bool] = {
@@ -358,14 +441,24 @@ def async_report_disabled_agents(
             and issue.issue_id.startswith("agent_disabled_")
             and issue.issue_id not in found
         ):
-            ir.async_delete_issue(hass, DOMAIN, issue.issue_id)
+            ir.async_delete_issue(
+                hass,
+                DOMAIN,
+                issue.issue_id,
+            )
     for issue_id, (pipeline, settings) in found.items():
         fix = {
             "agent_id": pipeline.conversation_engine,
             "pipeline_id": pipeline.id,
             **settings,
         }
-        _set(hass, issue_id, "agent_disabled", {"assistant": pipeline.name}, fix=fix)
+        _set(
+            hass,
+            issue_id,
+            "agent_disabled",
+            {"assistant": pipeline.name},
+            fix=fix,
+        )
 
 
 class _ChangeAssistant(ConfirmRepairFlow):
@@ -404,7 +497,10 @@ async def async_create_fix_flow(
 def _number(number: int | None) -> str:
     if number is None:
         return "?"
-    return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return f"{number:,}".replace(
+        ",",
+        "\N{NARROW NO-BREAK SPACE}",
+    )
 
 
 def _report(
@@ -415,8 +511,19 @@ def _report(
     place: str = "",
 ) -> None:
     """Report a problem of an agent, once per `place`; None ends the issue."""
-    named = None if placeholders is None else {"agent": agent.title, **placeholders}
-    _set(hass, f"{problem}_{place}{agent.subentry_id}", problem, named)
+    if placeholders is None:
+        named = None
+    else:
+        named = {
+            "agent": agent.title,
+            **placeholders,
+        }
+    _set(
+        hass,
+        f"{problem}_{place}{agent.subentry_id}",
+        problem,
+        named,
+    )
 
 
 def _set(  # noqa: PLR0913  # the parts of an issue
@@ -430,7 +537,11 @@ def _set(  # noqa: PLR0913  # the parts of an issue
 ) -> None:
     """Report an issue; `placeholders` of None end it. `fix` is the data of the dialog that solves it."""
     if placeholders is None:
-        ir.async_delete_issue(hass, DOMAIN, issue_id)
+        ir.async_delete_issue(
+            hass,
+            DOMAIN,
+            issue_id,
+        )
         return
     ir.async_create_issue(
         hass,

@@ -139,13 +139,19 @@ def _cache_hit_ratio(numbers: AgentNumbers) -> float | None:
 
 def _turn_page(numbers: AgentNumbers) -> Mapping[str, int | str]:
     """Return where the page of the side bar shows the last turn."""
-    stored_id = numbers.last_turn.stored_id if numbers.last_turn else None
-    return {"page": f"/{DOMAIN}/turns/{stored_id}"} if stored_id else {}
+    if numbers.last_turn:
+        stored_id = numbers.last_turn.stored_id
+    else:
+        stored_id = None
+    if stored_id:
+        return {"page": f"/{DOMAIN}/turns/{stored_id}"}
+    return {}
 
 
 def _window_parts(numbers: AgentNumbers) -> Mapping[str, int | str]:
     """Return the tokens of the last request, and of the model's context window."""
-    if (size := numbers.prompt) is None:
+    size = numbers.prompt
+    if size is None:
         return {}
     return {
         "tools": size.tools,
@@ -173,12 +179,29 @@ NUMBERS: Final = (
         lambda numbers: numbers.usage.spent_in_month_of(numbers.today),
         lambda day: day.replace(day=1),
     ),
-    _total("turns", lambda usage: usage.turns, needs_model=False),
-    _total("tool_calls", lambda usage: usage.tool_calls, needs_model=False),
-    _total("failures", lambda usage: usage.failures, needs_model=False),
+    _total(
+        "turns",
+        lambda usage: usage.turns,
+        needs_model=False,
+    ),
+    _total(
+        "tool_calls",
+        lambda usage: usage.tool_calls,
+        needs_model=False,
+    ),
+    _total(
+        "failures",
+        lambda usage: usage.failures,
+        needs_model=False,
+    ),
     _total("failovers", lambda usage: usage.failovers),
     _seconds("time_to_first_token", lambda turn: turn.first_token),
-    _seconds("turn_time", lambda turn: turn.duration, _turn_page, needs_model=False),
+    _seconds(
+        "turn_time",
+        lambda turn: turn.duration,
+        _turn_page,
+        needs_model=False,
+    ),
     _percent("cache_hit_ratio", _cache_hit_ratio),
     _percent(
         "window_used",
@@ -189,7 +212,13 @@ NUMBERS: Final = (
 """All figures of an agent."""
 
 _ENABLED: Final = frozenset(
-    {"spent_this_month", "turns", "failures", "time_to_first_token", "turn_time"}
+    {
+        "spent_this_month",
+        "turns",
+        "failures",
+        "time_to_first_token",
+        "turn_time",
+    }
 )
 """Figures that are enabled by default."""
 
@@ -206,7 +235,12 @@ async def async_setup_entry(
         has_model = subentry.subentry_id in entry.runtime_data.models
         numbers = (one for one in NUMBERS if has_model or not one.needs_model)
         sensors: list[SensorEntity] = [
-            NumberSensor(entry, subentry, one) for one in numbers
+            NumberSensor(
+                entry,
+                subentry,
+                one,
+            )
+            for one in numbers
         ]
         if subentry.subentry_type == SUBENTRY_CONVERSATION:
             sensors.append(WaitingQuestionsSensor(entry, subentry))
@@ -221,7 +255,14 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
     entity_description: NumberDescription
     _attr_should_poll = False
     _unrecorded_attributes = frozenset(
-        {"page", "tools", "instructions", "history", "window", "dropped_messages"}
+        {
+            "page",
+            "tools",
+            "instructions",
+            "history",
+            "window",
+            "dropped_messages",
+        }
     )
 
     def __init__(
@@ -231,7 +272,11 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
         description: NumberDescription,
     ) -> None:
         """Show a figure of the agent of a subentry."""
-        super().__init__(entry, subentry, description.key)
+        super().__init__(
+            entry,
+            subentry,
+            description.key,
+        )
         self.entity_description = description
         self._attr_entity_registry_enabled_default = description.key in _ENABLED
 
@@ -240,7 +285,11 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
         """Follow the usage."""
         await super().async_added_to_hass()
         self.async_on_remove(
-            async_dispatcher_connect(self.hass, SIGNAL_USAGE, self._async_follow)
+            async_dispatcher_connect(
+                self.hass,
+                SIGNAL_USAGE,
+                self._async_follow,
+            )
         )
         self._async_update()
 
@@ -281,16 +330,28 @@ class WaitingQuestionsSensor(AgentDeviceEntity, SensorEntity):
     _attr_should_poll = False
     _unrecorded_attributes = frozenset({"waiting"})
 
-    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> None:
+    def __init__(
+        self,
+        entry: ChatterboxConfigEntry,
+        subentry: ConfigSubentry,
+    ) -> None:
         """Take the agent of a subentry."""
-        super().__init__(entry, subentry, "waiting_questions")
+        super().__init__(
+            entry,
+            subentry,
+            "waiting_questions",
+        )
 
     @override
     async def async_added_to_hass(self) -> None:
         """Follow the questions."""
         await super().async_added_to_hass()
         self.async_on_remove(
-            async_dispatcher_connect(self.hass, SIGNAL_QUESTION, self._async_follow)
+            async_dispatcher_connect(
+                self.hass,
+                SIGNAL_QUESTION,
+                self._async_follow,
+            )
         )
 
     @callback

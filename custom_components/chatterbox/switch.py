@@ -32,7 +32,11 @@ async def async_setup_entry(
         if GuestModeSwitch not in present:
             async_add_entities([GuestModeSwitch(hass)])
 
-    async_show_in_home(hass, entry, show)
+    async_show_in_home(
+        hass,
+        entry,
+        show,
+    )
 
 
 class GuestModeSwitch(SwitchEntity):
@@ -80,9 +84,17 @@ class GuestModeSwitch(SwitchEntity):
     @override
     async def async_turn_on(self, **kwargs: Any) -> None:
         """Switch guest mode on."""
-        await async_set_guest_mode(self.hass, self._context or Context(), is_on=True)
+        await async_set_guest_mode(
+            self.hass,
+            self._context or Context(),
+            is_on=True,
+        )
 
     @override
     async def async_turn_off(self, **kwargs: Any) -> None:
         """Switch guest mode off."""
-        await async_set_guest_mode(self.hass, self._context or Context(), is_on=False)
+        await async_set_guest_mode(
+            self.hass,
+            self._context or Context(),
+            is_on=False,
+        )

@@ -76,13 +76,22 @@ async def async_setup_entry(
         elif HouseholdList not in present:
             async_add_entities([HouseholdList()])
 
-    async_show_in_home(hass, entry, show_lists_of_home)
+    async_show_in_home(
+        hass,
+        entry,
+        show_lists_of_home,
+    )
 
     @callback
     def add(subentry: ConfigSubentry) -> None:
         if subentry.subentry_type != SUBENTRY_CONVERSATION:
             return
-        lists = _Lists(hass, entry, subentry, async_add_entities)
+        lists = _Lists(
+            hass,
+            entry,
+            subentry,
+            async_add_entities,
+        )
         if settings_of(subentry.data).remember_facts:
             lists.async_follow()
         else:
@@ -102,7 +111,12 @@ class MemoryList(AgentDeviceEntity, FactList):
         name: str,
     ) -> None:
         """Take the agent of a subentry, and a person by id."""
-        AgentDeviceEntity.__init__(self, entry, subentry, _PART)
+        AgentDeviceEntity.__init__(
+            self,
+            entry,
+            subentry,
+            _PART,
+        )
         self._attr_unique_id = _unique_id(subentry, person_id)
         self._keeper = Keeper(subentry.subentry_id, person_id)
         self._attr_translation_placeholders = {"person": name}
@@ -170,7 +184,8 @@ class _Lists:
             if person_id in names
         }
         for person_id, name in names.items():
-            if (list_entity := self._lists.get(person_id)) is not None:
+            list_entity = self._lists.get(person_id)
+            if list_entity is not None:
                 list_entity.async_rename(name)
         new = {
             person_id: MemoryList(self._entry, self._subentry, person_id, name)
@@ -207,7 +222,12 @@ def _remembers(entry: ConfigEntry) -> bool:
 
 def _remove_household_list(hass: HomeAssistant) -> None:
     registry = er.async_get(hass)
-    if known := registry.async_get_entity_id(TODO_DOMAIN, DOMAIN, HOUSEHOLD_LIST):
+    known = registry.async_get_entity_id(
+        TODO_DOMAIN,
+        DOMAIN,
+        HOUSEHOLD_LIST,
+    )
+    if known:
         registry.async_remove(known)
 
 

@@ -135,6 +135,8 @@ def test_every_stored_file_is_among_them() -> None:
     stored = {
         name
         for path in product.rglob("*.py")
-        for name in re.findall(r'StoredFile\(\s*hass, "(\w+)"', path.read_text("utf-8"))
+        for name in re.findall(
+            r'StoredFile\(\s*hass,\s*"(\w+)"', path.read_text("utf-8")
+        )
     }
     assert stored == SHAPES.keys() - {"entries", "history"}

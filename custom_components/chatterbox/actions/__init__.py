@@ -24,9 +24,18 @@ def async_register_actions(hass: HomeAssistant) -> None:
     async_register_ask(hass)
     async_register_history_actions(hass)
     schema = vol.Schema({vol.Required(_ACTIVE): cv.boolean})
-    hass.services.async_register(DOMAIN, "set_guest_mode", _async_set, schema)
+    hass.services.async_register(
+        DOMAIN,
+        "set_guest_mode",
+        _async_set,
+        schema,
+    )
 
 
 async def _async_set(call: ServiceCall) -> None:
     """Switch guest mode on or off, as its switch does."""
-    await async_set_guest_mode(call.hass, call.context, is_on=call.data[_ACTIVE])
+    await async_set_guest_mode(
+        call.hass,
+        call.context,
+        is_on=call.data[_ACTIVE],
+    )

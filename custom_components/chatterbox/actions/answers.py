@@ -41,7 +41,11 @@ _OF_USERS: Final = {
 class NotYoursToAnswer(Unauthorized):
     """The user may not answer the question."""
 
-    def __init__(self, context: Context, refusal: AnswerRefusal) -> None:
+    def __init__(
+        self,
+        context: Context,
+        refusal: AnswerRefusal,
+    ) -> None:
         """Set the context of the call, and why it was refused."""
         super().__init__(context)
         self.translation_domain = DOMAIN
@@ -61,24 +65,46 @@ async def _async_answer(call: ServiceCall) -> ServiceResponse:
     """Answer a question, and return what the agent says as `speech`, together with the `approval_id`."""
     hass = call.hass
     approved = call.service == SERVICE_APPROVE
-    question = _question(hass, call.data.get(ATTR_APPROVAL_ID))
-    if refusal := await async_refusal(hass, question, call.context, approved=approved):
+    question = _question(
+        hass,
+        call.data.get(ATTR_APPROVAL_ID),
+    )
+    refusal = await async_refusal(
+        hass,
+        question,
+        call.context,
+        approved=approved,
+    )
+    if refusal:
         raise (
             NotYoursToAnswer(call.context, refusal)
             if refusal in _OF_USERS
             else _invalid(refusal)
         )
-    answer = GivenAnswer(approved, way=ApprovalWay.ACTION, user_id=call.context.user_id)
+    answer = GivenAnswer(
+        approved,
+        way=ApprovalWay.ACTION,
+        user_id=call.context.user_id,
+    )
     try:
-        speech = await async_get_approvals(hass).answer(question.id, answer)
+        speech = await async_get_approvals(hass).answer(
+            question.id,
+            answer,
+        )
     except QuestionGone as error:
         raise _invalid("gone") from error
     if call.return_response:
-        return {ATTR_APPROVAL_ID: question.id, "speech": speech}
+        return {
+            ATTR_APPROVAL_ID: question.id,
+            "speech": speech,
+        }
     return None
 
 
-def _question(hass: HomeAssistant, question_id: str | None) -> Question:
+def _question(
+    hass: HomeAssistant,
+    question_id: str | None,
+) -> Question:
     """Return the question with an id; without one, the only open question."""
     waiting = async_get_approvals(hass).waiting
     if question_id is not None:

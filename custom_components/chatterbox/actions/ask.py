@@ -48,7 +48,10 @@ def async_register_ask(hass: HomeAssistant) -> None:
 
 async def _async_ask(call: ServiceCall) -> ServiceResponse:
     """Take a turn, and return its record with the `agent_id`."""
-    agent_id = _agent(call.hass, call.data.get(ATTR_AGENT_ID))
+    agent_id = _agent(
+        call.hass,
+        call.data.get(ATTR_AGENT_ID),
+    )
     text = call.data[ATTR_TEXT]
     thread = call.data.get(ATTR_CONVERSATION_ID)
     language = call.data.get(ATTR_LANGUAGE)
@@ -56,14 +59,24 @@ async def _async_ask(call: ServiceCall) -> ServiceResponse:
         call.hass, text, thread, call.context, language, agent_id
     )
     if not isinstance(result, ReportedResult):
-        raise translated(HomeAssistantError, "ask_failed", agent=agent_id)
+        raise translated(
+            HomeAssistantError,
+            "ask_failed",
+            agent=agent_id,
+        )
     if call.return_response:
-        return {ATTR_AGENT_ID: agent_id, **result.as_response()}
+        return {
+            ATTR_AGENT_ID: agent_id,
+            **result.as_response(),
+        }
     return None
 
 
 @callback
-def _agent(hass: HomeAssistant, agent_id: str | None) -> str:
+def _agent(
+    hass: HomeAssistant,
+    agent_id: str | None,
+) -> str:
     """Return the agent of a call; without an entity id, the only agent."""
     agents = [entity.entity_id for entity in async_agent_entries(hass)]
     if agent_id is None:
@@ -74,7 +87,15 @@ def _agent(hass: HomeAssistant, agent_id: str | None) -> str:
             )
         agent_id = agents[0]
     elif agent_id not in agents:
-        raise translated(ServiceValidationError, "agent_unknown", agent=agent_id)
+        raise translated(
+            ServiceValidationError,
+            "agent_unknown",
+            agent=agent_id,
+        )
     if conversation.async_get_agent(hass, agent_id) is None:
-        raise translated(ServiceValidationError, "ask_not_loaded", agent=agent_id)
+        raise translated(
+            ServiceValidationError,
+            "ask_not_loaded",
+            agent=agent_id,
+        )
     return agent_id

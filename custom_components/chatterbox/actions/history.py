@@ -106,7 +106,10 @@ async def _async_purge(call: ServiceCall) -> ServiceResponse:
     """Delete the selected records and facts, and return their numbers as `deleted` and `facts`."""
     hass = call.hass
     choice = _async_chosen(call.hass, call.data)
-    facts = await _async_forget_facts(hass, await _async_chosen_keepers(hass, choice))
+    facts = await _async_forget_facts(
+        hass,
+        await _async_chosen_keepers(hass, choice),
+    )
     stores, deleted = await _async_stores(hass), 0
     failed: tuple[str, Trouble] | None = None
     for where, store in stores.items():
@@ -124,14 +127,26 @@ async def _async_purge(call: ServiceCall) -> ServiceResponse:
     if failed is not None:
         where, trouble = failed
         key = "purge_history_slow" if trouble is Trouble.SLOW else "purge_history_down"
-        raise _failure(key, where=where, deleted=str(deleted))
-    return {"deleted": deleted, "facts": facts} if call.return_response else None
+        raise _failure(
+            key,
+            where=where,
+            deleted=str(deleted),
+        )
+    if call.return_response:
+        return {
+            "deleted": deleted,
+            "facts": facts,
+        }
+    return None
 
 
 async def _async_export(call: ServiceCall) -> ServiceResponse:
     """Write the selected records to a new file, or return them as `records`, with the number of each kind."""
     hass = call.hass
-    lines = _lines(call.hass, _async_chosen(call.hass, call.data))
+    lines = _lines(
+        call.hass,
+        _async_chosen(call.hass, call.data),
+    )
     async with aclosing(lines):
         if call.data[ATTR_AS_RESPONSE]:
             if not call.return_response:
@@ -147,10 +162,18 @@ async def _async_export(call: ServiceCall) -> ServiceResponse:
             raise _failure(
                 "export_no_file", problem=error.strerror or type(error).__name__
             ) from error
-    return {"path": path, **_as_json(counts)} if call.return_response else None
+    if call.return_response:
+        return {
+            "path": path,
+            **_as_json(counts),
+        }
+    return None
 
 
-async def _lines(hass: HomeAssistant, choice: _Choice) -> AsyncGenerator[str]:
+async def _lines(
+    hass: HomeAssistant,
+    choice: _Choice,
+) -> AsyncGenerator[str]:
     for where, store in (await _async_stores(hass)).items():
         if store is None:
             raise _failure("export_history_down", where=where)
@@ -189,16 +212,26 @@ class _Choice:
     """Ids of one person; empty for all people."""
 
 
-def _async_chosen(hass: HomeAssistant, data: Mapping[str, Any]) -> _Choice:
+def _async_chosen(
+    hass: HomeAssistant,
+    data: Mapping[str, Any],
+) -> _Choice:
     """Return what matches all given fields. Raises ServiceValidationError without any, or for an invalid one."""
-    agent = _agent(hass, data[ATTR_AGENT_ID]) if ATTR_AGENT_ID in data else None
-    people = (
-        tuple(_ids_of_person(hass, data[ATTR_PERSON])) if ATTR_PERSON in data else ()
-    )
+    if ATTR_AGENT_ID in data:
+        agent = _agent(hass, data[ATTR_AGENT_ID])
+    else:
+        agent = None
+    if ATTR_PERSON in data:
+        people = tuple(_ids_of_person(hass, data[ATTR_PERSON]))
+    else:
+        people = ()
     with_facts = data[ATTR_FACTS]
     everything = Selection()
     days = data.get(ATTR_OLDER_THAN_DAYS)
-    before = None if days is None else dt_util.utcnow().timestamp() - days * _DAY
+    if days is None:
+        before = None
+    else:
+        before = dt_util.utcnow().timestamp() - days * _DAY
     chosen = replace(
         everything, conversation_id=data.get(ATTR_CONVERSATION_ID), before=before
     )
@@ -210,12 +243,16 @@ def _async_chosen(hass: HomeAssistant, data: Mapping[str, Any]) -> _Choice:
             raise _invalid("history_everything_alone")
     elif chosen == everything and not people:
         raise _invalid("history_nothing_chosen")
-    selections = (
-        tuple(replace(chosen, person_id=person) for person in people)
-        if people
-        else (chosen,)
+    if people:
+        selections = tuple(replace(chosen, person_id=person) for person in people)
+    else:
+        selections = (chosen,)
+    return _Choice(
+        selections,
+        with_facts,
+        agent,
+        people,
     )
-    return _Choice(selections, with_facts, agent, people)
 
 
 @callback
@@ -231,12 +268,17 @@ def _agent(hass: HomeAssistant, entity_id: str) -> str:
     return entity.config_subentry_id
 
 
-def _ids_of_person(hass: HomeAssistant, entity_id: str) -> Iterator[str]:
+def _ids_of_person(
+    hass: HomeAssistant,
+    entity_id: str,
+) -> Iterator[str]:
     """Yield the ids of a person: their own, and that of their user, which older records have."""
-    if (state := hass.states.get(entity_id)) is None:
+    state = hass.states.get(entity_id)
+    if state is None:
         raise _invalid("history_person_unknown", person=entity_id)
     for name in (ATTR_ID, "user_id"):
-        if isinstance(known := state.attributes.get(name), str):
+        known = state.attributes.get(name)
+        if isinstance(known, str):
             yield known
 
 
@@ -255,7 +297,12 @@ async def _async_chosen_keepers(
         (choice.agent,) if choice.agent else (*existing_agents(hass), HOUSEHOLD.agent)
     )
     known = [
-        Keeper(agent, person) for agent in agents for person in memories.people(agent)
+        Keeper(
+            agent,
+            person,
+        )
+        for agent in agents
+        for person in memories.people(agent)
     ]
     return tuple(
         keeper
@@ -264,13 +311,19 @@ async def _async_chosen_keepers(
     )
 
 
-async def _async_forget_facts(hass: HomeAssistant, keepers: Iterable[Keeper]) -> int:
+async def _async_forget_facts(
+    hass: HomeAssistant,
+    keepers: Iterable[Keeper],
+) -> int:
     """Delete facts, and return their number. Raises HomeAssistantError if that cannot be stored."""
     memories, gone = async_get_memories(hass), 0
     for keeper in keepers:
         facts = memories.facts(keeper)
         try:
-            await memories.async_forget(keeper, [fact.id for fact in facts])
+            await memories.async_forget(
+                keeper,
+                [fact.id for fact in facts],
+            )
         except NotRemembered as error:
             raise _failure(error.problem.value) from error
         gone += len(facts)
@@ -330,9 +383,17 @@ async def _async_write(
         async for line in lines:
             waiting.append(line)
             if len(waiting) == _AT_ONCE:
-                counts += await run(_append, file, waiting)
+                counts += await run(
+                    _append,
+                    file,
+                    waiting,
+                )
                 waiting = []
-        counts += await run(_append, file, waiting)
+        counts += await run(
+            _append,
+            file,
+            waiting,
+        )
         await run(file.close)
     except BaseException:
         await run(_discard, file)
@@ -361,7 +422,10 @@ def _open_file(hass: HomeAssistant) -> IO[str]:
             return path.open("w", encoding="utf-8")
 
 
-def _append(file: IO[str], lines: list[str]) -> Counter[str]:
+def _append(
+    file: IO[str],
+    lines: list[str],
+) -> Counter[str]:
     file.writelines(f"{line}\n" for line in lines)
     return Counter(json.loads(line)["kind"] for line in lines)
 

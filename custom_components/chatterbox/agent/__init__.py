@@ -8,7 +8,11 @@ users of the library; a module is imported when one of its names is first used.
 from importlib import import_module
 
 _MODULES = {
-    "errors": ("InvalidToolbox", "MaxIterationsExceeded", "ProviderError"),
+    "errors": (
+        "InvalidToolbox",
+        "MaxIterationsExceeded",
+        "ProviderError",
+    ),
     "events": (
         "Answer",
         "TextDelta",
@@ -45,7 +49,11 @@ _MODULES = {
     "providers.openai_responses": ("OpenAIResponsesProvider",),
     "providers.profiles": ("ModelOptions",),
     "session": ("Session",),
-    "toolbox": ("Tool", "Toolbox", "tool"),
+    "toolbox": (
+        "Tool",
+        "Toolbox",
+        "tool",
+    ),
     "transcript": ("has_outside_content",),
 }
 
@@ -53,7 +61,10 @@ _MODULES = {
 def __getattr__(name: str) -> object:
     for module, names in _MODULES.items():
         if name in names:
-            return getattr(import_module(f"{__name__}.{module}"), name)
+            return getattr(
+                import_module(f"{__name__}.{module}"),
+                name,
+            )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -108,7 +108,11 @@ class ProviderBusy(ProviderError):
 
     retryable = True
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        retry_after: float | None = None,
+    ) -> None:
         """Keep what the service said of `retry_after`."""
         super().__init__(message)
         self.retry_after = retry_after
@@ -167,7 +171,11 @@ class PromptTooLong(ProviderRejectedRequest):
 class BudgetSpent(ProviderError):
     """The service was not called, because the budget of the model is spent."""
 
-    def __init__(self, period: BudgetPeriod, limit: float = 0.0) -> None:
+    def __init__(
+        self,
+        period: BudgetPeriod,
+        limit: float = 0.0,
+    ) -> None:
         """Keep the period after which the service may be called again, and the budget for it in US dollars."""
         super().__init__(f"what may be spent on the model in one {period} is spent")
         self.period = period

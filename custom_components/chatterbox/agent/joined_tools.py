@@ -51,15 +51,24 @@ def joined_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
     )
 
 
-def _joined(group: ToolGroup, parts: Mapping[str, ToolDefinition]) -> ToolDefinition:
+def _joined(
+    group: ToolGroup,
+    parts: Mapping[str, ToolDefinition],
+) -> ToolDefinition:
     properties: JsonObject = {}
     for action, tool in parts.items():
-        properties |= _renamed(_properties(tool), group.renamed.get(action, {}))
+        properties |= _renamed(
+            _properties(tool),
+            group.renamed.get(action, {}),
+        )
     actions = {action: parts[action] for action in group.actions if action in parts}
     parameters: JsonObject = {
         "type": "object",
         "properties": {
-            _ACTION: {"type": "string", "enum": [*actions]},
+            _ACTION: {
+                "type": "string",
+                "enum": [*actions],
+            },
             **{
                 name: group.parameters.get(name, schema)
                 for name, schema in properties.items()
@@ -77,7 +86,9 @@ def _joined(group: ToolGroup, parts: Mapping[str, ToolDefinition]) -> ToolDefini
 
 def _properties(tool: ToolDefinition) -> JsonObject:
     properties = (tool.short_parameters or tool.parameters).get("properties")
-    return properties if isinstance(properties, dict) else {}
+    if isinstance(properties, dict):
+        return properties
+    return {}
 
 
 def shown_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
@@ -102,7 +113,11 @@ def shown_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
 
 def _without_prefix(tool: ToolDefinition) -> ToolDefinition:
     name = tool.name.rpartition("__")[2]
-    return replace(tool, name=name, parts=tool.parts or {_WHOLE: tool})
+    return replace(
+        tool,
+        name=name,
+        parts=tool.parts or {_WHOLE: tool},
+    )
 
 
 def names_shown(tools: Iterable[ToolDefinition]) -> Mapping[str, str]:
@@ -135,14 +150,23 @@ def meant_by(
     meant = tool.parts.get(find_name(action, tool.parts) or "")
     if meant is None or meant.part is None:
         raise Unfit(f"{_ACTION} is one of: {', '.join(tool.parts)}.")
-    names = meant.part.group.renamed.get(meant.part.action, {})
-    renamed = _renamed(given, {name: own for own, name in names.items()})
+    names = meant.part.group.renamed.get(
+        meant.part.action,
+        {},
+    )
+    renamed = _renamed(
+        given,
+        {name: own for own, name in names.items()},
+    )
     if len(renamed) < len(given):
         raise Unfit(f"One thing is given twice: {', '.join(given)}.")
     return meant, renamed
 
 
-def _renamed(arguments: JsonObject, names: Mapping[str, str]) -> JsonObject:
+def _renamed(
+    arguments: JsonObject,
+    names: Mapping[str, str],
+) -> JsonObject:
     return {names.get(name, name): value for name, value in arguments.items()}
 
 
@@ -171,17 +195,31 @@ def _as_seen(message: Message, seen: _Seen) -> Message:
             )
             return replace(message, tool_calls=calls)
         case ToolResult(name=name) if name in seen:
-            return replace(message, name=seen[name][0])
+            return replace(
+                message,
+                name=seen[name][0],
+            )
         case _:
             return message
 
 
-def _call_as_seen(call: ToolCall, name: str, part: ToolPart | None) -> ToolCall:
+def _call_as_seen(
+    call: ToolCall,
+    name: str,
+    part: ToolPart | None,
+) -> ToolCall:
     if part is None:
         return replace(call, name=name)
     if not is_json_object(call.arguments):
         return call
     own, names = parse_json(call.arguments), part.group.renamed.get(part.action, {})
-    given = _renamed(own, names) if isinstance(own, dict) else {}
+    if isinstance(own, dict):
+        given = _renamed(own, names)
+    else:
+        given = {}
     text = canonical_json({_ACTION: part.action, **given})
-    return ToolCall(call.id, name, text)
+    return ToolCall(
+        call.id,
+        name,
+        text,
+    )

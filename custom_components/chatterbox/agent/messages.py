@@ -216,13 +216,21 @@ class ToolDefinition:
     """Whether the client runs it instead of a dispatcher."""
     repeatable: bool = False
     """Whether two identical calls in one turn are meant twice, as in "next track"."""
-    repair: Repair | None = field(default=None, compare=False, repr=False)
+    repair: Repair | None = field(
+        default=None,
+        compare=False,
+        repr=False,
+    )
     """Repairs arguments before they are fitted to `parameters`."""
     short_parameters: JsonObject | None = None
     """The schema for the model, without what it does not need to know; None for `parameters`, to which arguments are
     fitted.
     """
-    part: ToolPart | None = field(default=None, compare=False, repr=False)
+    part: ToolPart | None = field(
+        default=None,
+        compare=False,
+        repr=False,
+    )
     """The place in the tool that stands for it and others before a model; None if a model sees this one."""
     parts: Mapping[str, ToolDefinition] = field(default_factory=dict)
     """The tools that this one stands for, by action; the only one, under its whole name, for a name without prefix."""

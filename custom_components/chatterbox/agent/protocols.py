@@ -100,7 +100,10 @@ class OutputFormat:
     """1 to 64 characters from `[A-Za-z0-9_-]`, the set that every provider accepts."""
     schema: JsonObject
     """JSON Schema; the top level is an object with properties."""
-    flaw_of: Callable[[JsonObject], str] = field(default=_no_flaw, compare=False)
+    flaw_of: Callable[[JsonObject], str] = field(
+        default=_no_flaw,
+        compare=False,
+    )
     """Describes, for the model, what is wrong with data that fits the schema; empty if it is valid."""
 
     @property
@@ -146,7 +149,9 @@ class CompletionRequest:
         the model would never call a tool.
         """
         may_call = bool(self.tools) and self.tool_choice is not ToolChoiceMode.NONE
-        return None if may_call and not beside_tools else self.output
+        if may_call and not beside_tools:
+            return None
+        return self.output
 
 
 class LLMProvider(Protocol):
@@ -176,7 +181,11 @@ class LeavableProvider:
 class ToolDispatcher(Protocol):
     """Runs tools."""
 
-    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
+    def targets(
+        self,
+        name: str,
+        arguments: JsonObject,
+    ) -> frozenset[str] | None:
         """Return the targets that a call would change; None if they are unknown.
 
         Calls of one message with overlapping targets keep the model's order; unknown
@@ -184,7 +193,11 @@ class ToolDispatcher(Protocol):
         change before them. Must be fast and without side effects.
         """
 
-    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+    async def dispatch(
+        self,
+        call: ToolCall,
+        arguments: JsonObject,
+    ) -> ToolOutcome:
         """Run one call.
 
         `arguments` is `call.arguments`, parsed and coerced to the tool's schema. A
@@ -208,7 +221,11 @@ class ResponseComposer(Protocol):
         It must not be empty.
         """
 
-    async def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+    async def undone(
+        self,
+        tool_results: Sequence[ToolResult],
+        answer: str,
+    ) -> str:
         """Return a sentence on changes that calls attempted and that failed; empty if none did.
 
         It follows the model's own `answer`, which may say otherwise. Beside a question

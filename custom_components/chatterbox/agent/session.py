@@ -68,7 +68,12 @@ class Session:
         if toolbox is None:
             toolbox = Toolbox()
         _check_options(toolbox, history, tool_choice, allowed_tools)
-        self._loop = AgenticLoop(provider, toolbox, hooks=hooks, composer=composer)
+        self._loop = AgenticLoop(
+            provider,
+            toolbox,
+            hooks=hooks,
+            composer=composer,
+        )
         self._tools = tuple(
             replace(one, client=not run_tools) for one in toolbox.definitions
         )
@@ -76,7 +81,10 @@ class Session:
         self._limits = limits or Limits()
         self._tool_choice = tool_choice
         self._allowed_tools = allowed_tools
-        self._hooks = HookChain(hooks, lambda: self._limits.tool_timeout)
+        self._hooks = HookChain(
+            hooks,
+            lambda: self._limits.tool_timeout,
+        )
         self._live: _LiveTurn | None = None
         self._owed: dict[str, ToolCall] = {}
         self.history = repair(history)
@@ -115,7 +123,9 @@ class Session:
         """
         async with aclosing(self.say(text)) as events:
             ends = [event async for event in events if isinstance(event, TurnFinished)]
-        return answer_of(ends[-1]) if ends else ""
+        if ends:
+            return answer_of(ends[-1])
+        return ""
 
     def answer(
         self, answer: Answer | Mapping[str, Answer], text: str | None = None
@@ -125,16 +135,23 @@ class Session:
         `text` holds the person's words, if any. Raises ValueError if nothing is
         pending.
         """
-        if (pending := self.pending) is None:
+        pending = self.pending
+        if pending is None:
             raise ValueError("Nothing waits for a yes.")
         ids = [pending_call.call.id for pending_call in pending.calls]
-        answers = answer if isinstance(answer, Mapping) else dict.fromkeys(ids, answer)
+        if isinstance(answer, Mapping):
+            answers = answer
+        else:
+            answers = dict.fromkeys(ids, answer)
         for call_id in answers:
             if call_id not in ids:
                 raise ValueError(
                     f"No call {call_id!r} waits for a yes; waiting: {', '.join(ids)}."
                 )
-        return self._take(text, replace(pending, answers=answers))
+        return self._take(
+            text,
+            replace(pending, answers=answers),
+        )
 
     async def add_result(
         self, call_id: str, result: object, *, is_error: bool = False
@@ -164,7 +181,8 @@ class Session:
         self._add(seen)
 
     def _owed_call(self, call_id: str) -> ToolCall:
-        if (call := self._owed.get(call_id)) is None:
+        call = self._owed.get(call_id)
+        if call is None:
             waiting = ", ".join(self._owed) or "none"
             raise ValueError(
                 f"No call {call_id!r} waits for a result; waiting: {waiting}."
@@ -190,7 +208,8 @@ class Session:
         May be called at any time and from any task. Afterwards nothing runs, and the
         conversation can continue.
         """
-        if (live := self._live) is not None:
+        live = self._live
+        if live is not None:
             await live.stop()
             self._conclude(live)
         for call in self.open_calls:
@@ -216,7 +235,10 @@ class Session:
             approval,
         )
         self.pending = None
-        live = self._live = _LiveTurn(text, self._loop.stream(turn))
+        live = self._live = _LiveTurn(
+            text,
+            self._loop.stream(turn),
+        )
         try:
             while (event := await live.next()) is not None:
                 yield event
@@ -231,7 +253,8 @@ class Session:
         self._live = None
         self.history += live.messages()
         self.usage += live.usage
-        if (end := live.end) is not None:
+        end = live.end
+        if end is not None:
             self.pending = end.pending
             self._owed = {call.id: call for call in end.client_calls}
 
@@ -274,7 +297,8 @@ def _check_options(
         raise TypeError(
             f"Allowed tools are a set of names, such as {{{allowed_tools!r}}}, not a text."
         )
-    if unknown := sorted(set(allowed_tools or ()) - set(names)):
+    unknown = sorted(set(allowed_tools or ()) - set(names))
+    if unknown:
         raise ValueError(
             f"There is no tool {unknown[0]!r} to allow; there is: {', '.join(names) or 'none'}."
         )
@@ -289,7 +313,11 @@ def _check_options(
 class _LiveTurn:
     """A running turn that another task can stop."""
 
-    def __init__(self, text: str | None, events: AsyncGenerator[TurnEvent]) -> None:
+    def __init__(
+        self,
+        text: str | None,
+        events: AsyncGenerator[TurnEvent],
+    ) -> None:
         self.end: TurnFinished | None = None
         self.usage = Usage()
         self._words = text
@@ -311,7 +339,9 @@ class _LiveTurn:
         # reader.
         step = self._step = asyncio.create_task(self._advance())
         await asyncio.wait({step})
-        return None if step.cancelled() else step.result()
+        if step.cancelled():
+            return None
+        return step.result()
 
     async def stop(self) -> None:
         """End the turn; returns when nothing of it is running."""
@@ -329,7 +359,10 @@ class _LiveTurn:
         """
         if not self._accepted:
             return ()
-        messages = self._recorder.messages if self.end else self._recorder.interrupted()
+        if self.end:
+            messages = self._recorder.messages
+        else:
+            messages = self._recorder.interrupted()
         if (
             self.end
             and self.end.error

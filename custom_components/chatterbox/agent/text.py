@@ -73,7 +73,14 @@ _PAUSES: Final = re.compile(
 )
 """Also the marks of direction, which stand beside Hebrew and Arabic words and are not heard."""
 _UNREAD: Final = dict.fromkeys(
-    (*range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 0x0640, *range(0x064B, 0x0653))
+    (
+        *range(0x0591, 0x05BE),
+        0x05BF,
+        0x05C1,
+        0x05C2,
+        0x0640,
+        *range(0x064B, 0x0653),
+    )
 )
 """Vowels that Hebrew and Arabic may leave out, and the Arabic stroke that only widens a word."""
 ELIDED: Final = r"(?<!\w)(?:[cdjlmnst]|(?:d?a|de|ne|co|su|be|que)ll|(?:jus|lors|puis)?qu|un|quest|tutt)(?='\w)"
@@ -131,30 +138,56 @@ def plain_name(name: str) -> str:
 
 def in_ascii_digits(text: str) -> str:
     """Return a text with the digits 0 to 9 in place of those of other scripts: "٤" is 4."""
-    return _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    return _DIGIT.sub(
+        lambda digit: str(unicodedata.decimal(digit[0])),
+        text,
+    )
 
 
-def find_name(name: str, names: Iterable[str]) -> str | None:
+def find_name(
+    name: str,
+    names: Iterable[str],
+) -> str | None:
     """Return the one of some names that a name means, in the surest form in which it equals any; None for several."""
     known = tuple(dict.fromkeys(names))
     for form in (str, plain_name, lambda one: fold(plain_name(one))):
-        if same := [one for one in known if form(one) == form(name)]:
-            return same[0] if len(same) == 1 else None
+        same = [one for one in known if form(one) == form(name)]
+        if same:
+            if len(same) == 1:
+                return same[0]
+            return None
     return None
 
 
-def fold(text: str, *, keep_accents: bool = False) -> str:
+def fold(
+    text: str,
+    *,
+    keep_accents: bool = False,
+) -> str:
     """Return a `plain` text without accents.
 
     With accents, compatibility forms and what is not seen are kept too: a fullwidth
     letter stays one.
     """
     if keep_accents:
-        return unicodedata.normalize("NFC", text).casefold().replace(_DOTTED_I, "i")
+        return (
+            unicodedata.normalize("NFC", text)
+            .casefold()
+            .replace(
+                _DOTTED_I,
+                "i",
+            )
+        )
     if text.isascii():
         return text.lower()
-    letters = unicodedata.normalize("NFKD", plain(text).translate(_LETTERS))
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", letters))
+    letters = unicodedata.normalize(
+        "NFKD",
+        plain(text).translate(_LETTERS),
+    )
+    return unicodedata.normalize(
+        "NFC",
+        _ACCENTS.sub("", letters),
+    )
 
 
 def runs(folded: str) -> Iterator[tuple[str, bool]]:
@@ -179,7 +212,10 @@ def _script(character: str) -> bool | None:
     return _UNSPACED.match(character) is not None
 
 
-def spoken_words(text: str, folded: str = "") -> tuple[str, ...] | None:
+def spoken_words(
+    text: str,
+    folded: str = "",
+) -> tuple[str, ...] | None:
     """Return the words of a text that can be spoken, in lower case; None if it holds more than words and pauses.
 
     A question mark or a quotation mark is more than a pause, and so is a character that
@@ -213,7 +249,10 @@ MOST_UNDERSTOOD: Final = 300
 """Characters of a sentence that is understood without a model. A longer one is the model's alone."""
 
 
-def contains_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:
+def contains_phrase(
+    words: Sequence[str],
+    phrase: Sequence[str],
+) -> bool:
     """Return whether words contain a phrase of at least one word."""
     length = len(phrase)
     return length > 0 and any(
@@ -230,7 +269,10 @@ _ROOM: Final = re.compile(
 """The end of the name of a room that people leave out: "Bad", "slaap". English, German, Dutch, Swedish."""
 
 
-def words_alike(words: Iterable[str], others: Collection[str]) -> frozenset[str]:
+def words_alike(
+    words: Iterable[str],
+    others: Collection[str],
+) -> frozenset[str]:
     """Return those words that are, folded, one of some others or a form of one."""
     forms = {fold(other) for other in others}
     return frozenset(
@@ -246,7 +288,10 @@ def _is_alike(word: str, other: str) -> bool:
         return False
     if word == other or (not word.isascii() and word in other):
         return True
-    stem = max(_STEM, min(len(word), len(other)) - 1)
+    stem = max(
+        _STEM,
+        min(len(word), len(other)) - 1,
+    )
     short, long = (word, other) if len(word) < len(other) else (other, word)
     return word[:stem] == other[:stem] or (
         long.startswith(short) and _ROOM.fullmatch(long, len(short)) is not None
@@ -255,10 +300,15 @@ def _is_alike(word: str, other: str) -> bool:
 
 def character_map(pairs: str) -> dict[int, int]:
     """Return a table for `str.translate` from pairs of characters: the first becomes the second."""
-    return str.maketrans(pairs[::2], pairs[1::2])
+    return str.maketrans(
+        pairs[::2],
+        pairs[1::2],
+    )
 
 
-def read_data_file[T](path: Path, kind: type[T]) -> T:
+def read_data_file[
+    T,
+](path: Path, kind: type[T]) -> T:
     """Read a TOML file as a type that pydantic validates. It reads from disk: call it at import."""
     return TypeAdapter(kind).validate_python(tomllib.loads(path.read_text("utf-8")))
 
@@ -266,7 +316,9 @@ def read_data_file[T](path: Path, kind: type[T]) -> T:
 _LANGUAGES: Final = Path(__file__).parents[1] / "languages"
 
 
-def read_language_files[T](name: str, kind: type[T]) -> Mapping[str, T]:
+def read_language_files[
+    T,
+](name: str, kind: type[T]) -> Mapping[str, T]:
     """Read `languages/<language>/<name>.toml` by the codes of languages. It reads from disk: call it at import."""
     files = sorted(_LANGUAGES.glob(f"*/{name}.toml"))
     return {file.parent.name: read_data_file(file, kind) for file in files}
@@ -288,7 +340,9 @@ def shortened(text: str, length: int) -> str:
 def clipped(text: str, length: int) -> str:
     """Return a text on one line, of at most `length` characters: the beginning of a longer one."""
     line = " ".join(text.split())
-    return line if len(line) <= length else line[: length - len(ELLIPSIS)] + ELLIPSIS
+    if len(line) <= length:
+        return line
+    return line[: length - len(ELLIPSIS)] + ELLIPSIS
 
 
 def _note(missing: int) -> str:
@@ -300,7 +354,10 @@ def base_language(tag: str) -> str:
     return tag.replace("_", "-").partition("-")[0].lower()
 
 
-def find_tool(name: str, tools: Sequence[ToolDefinition]) -> ToolDefinition | None:
+def find_tool(
+    name: str,
+    tools: Sequence[ToolDefinition],
+) -> ToolDefinition | None:
     """Return the one tool that a name means, or None.
 
     An exact match wins; then the only tool whose name differs in case, in the prefix
@@ -324,7 +381,10 @@ def find_tool(name: str, tools: Sequence[ToolDefinition]) -> ToolDefinition | No
 
 _MARK: Final = r"<[|\uff5c/]?+[^<>=]{1,60}+>|\[/?+(?:TOOL_CALLS?|TOOL_REQUEST|ARGS)\]|\[CALL_ID\][\w-]*+"
 """A token of a chat template, or a tag."""
-_GLUED: Final = re.compile(rf"{_MARK}|[<>\s\u2581\"'`*]", re.IGNORECASE)
+_GLUED: Final = re.compile(
+    rf"{_MARK}|[<>\s\u2581\"'`*]",
+    re.IGNORECASE,
+)
 _AROUND_NAMES: Final = frozenset(
     {
         "analysis",
@@ -377,11 +437,23 @@ def sendable_text(text: str) -> str:
     """Replace lone surrogates, which UTF-8 cannot encode."""
     if text.isascii():
         return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.encode("utf-16-le", "surrogatepass").decode(
+        "utf-16-le",
+        "replace",
+    )
 
 
 _CONTROLS: Final = "".join(
-    map(chr, (*range(9), 11, 12, *range(14, 32), *range(127, 160)))
+    map(
+        chr,
+        (
+            *range(9),
+            11,
+            12,
+            *range(14, 32),
+            *range(127, 160),
+        ),
+    )
 )
 """Characters that nobody says or writes. Tabs and line ends are none of them."""
 CONTROL: Final = re.compile(f"[{re.escape(_CONTROLS)}]")
@@ -419,7 +491,11 @@ def _joined(name: str) -> str:
     return plain_name(name).replace("__", "_")
 
 
-_SPELLINGS: Final = (plain_name, _bare, _joined)
+_SPELLINGS: Final = (
+    plain_name,
+    _bare,
+    _joined,
+)
 
 
 _NAME_LENGTH: Final = 64
@@ -443,7 +519,10 @@ def sendable_call_id(call_id: str, pattern: str) -> str:
 
 def attachment_note(attachment: Attachment) -> str:
     """Return the text that stands for an attachment that the model cannot read."""
-    named = f" named {sendable_text(attachment.name)}" if attachment.name else ""
+    if attachment.name:
+        named = f" named {sendable_text(attachment.name)}"
+    else:
+        named = ""
     return f"[A file of type {attachment.mime_type}{named} was attached here. You cannot see it: say so if it matters.]"
 
 
@@ -470,7 +549,10 @@ class _HeardTable(BaseModel, frozen=True, extra="forbid"):
     languages: Mapping[str, _HeardWords]
 
 
-_HEARD: Final = read_data_file(Path(__file__).with_name("heard.toml"), _HeardTable)
+_HEARD: Final = read_data_file(
+    Path(__file__).with_name("heard.toml"),
+    _HeardTable,
+)
 _SOUND: Final = rf"\b(?:{'|'.join(_HEARD.sounds.split())})\b"
 _SOUND_ALONE: Final = rf"(?:[^\W\d_]+ )?{_SOUND}(?: {_SOUND})?"
 """A sound, with one word before it at most: "upbeat music"."""
@@ -520,7 +602,10 @@ def heard_request(text: str, language: str) -> str:
     words = cleaner.misheard.sub(
         lambda start: cleaner.corrections[start[0].casefold()], words
     )
-    return _ACRONYM.sub(lambda letters: letters[0].replace(".", ""), words)
+    return _ACRONYM.sub(
+        lambda letters: letters[0].replace(".", ""),
+        words,
+    )
 
 
 def _end_in(hesitation: re.Match[str]) -> str:
@@ -537,7 +622,9 @@ def heard_answer(text: str, language: str) -> str:
 
     Words that are sung stay, since they may be a no: no answer is a yes beside them.
     """
-    return text if _SUNG.search(text) else _cleaner(language).without_end(text)
+    if _SUNG.search(text):
+        return text
+    return _cleaner(language).without_end(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,7 +655,11 @@ class _Cleaner:
             words = words[:start].rstrip()
         return words
 
-    def _is_unmeant(self, sentence: str, before: str) -> bool:
+    def _is_unmeant(
+        self,
+        sentence: str,
+        before: str,
+    ) -> bool:
         """Return whether a sentence is noise, or a courtesy after other words of which none are quoted."""
         words = " ".join(_SENTENCE_WORDS.findall(fold(sentence).replace(_CURLY, "'")))
         if (

@@ -41,15 +41,18 @@ _LONG: Final = 8_192
 """Characters from which text is parsed in a thread: some take several microseconds each."""
 
 
-async def read_aside[**P, R](
-    length: int, parse: Callable[P, R], *args: P.args, **kwargs: P.kwargs
-) -> R:
+async def read_aside[
+    **P,
+    R,
+](length: int, parse: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Run `read` on a text of this length, in a thread if it is long, so that the event loop is not blocked."""
-    return (
-        await asyncio.to_thread(parse, *args, **kwargs)
-        if length > _LONG
-        else parse(*args, **kwargs)
-    )
+    if length > _LONG:
+        return await asyncio.to_thread(
+            parse,
+            *args,
+            **kwargs,
+        )
+    return parse(*args, **kwargs)
 
 
 class WaitedTooLong(TimeoutError):
@@ -64,7 +67,10 @@ async def time_limit(
     timeout = asyncio.timeout(None)
     try:
         async with timeout:
-            cancel = clock.call_later(max(seconds, 0), partial(timeout.reschedule, 0))
+            cancel = clock.call_later(
+                max(seconds, 0),
+                partial(timeout.reschedule, 0),
+            )
             try:
                 yield
             finally:
@@ -106,12 +112,19 @@ async def finish_within[T](
     Raises `TookTooLong` after `seconds`, and `WorkCancelled` if the work was cancelled
     by someone else. On return the work has ended, unless it ignores its cancellation.
     """
-    task = asyncio.create_task(work, name=name, eager_start=True)
+    task = asyncio.create_task(
+        work,
+        name=name,
+        eager_start=True,
+    )
     if task.done() and not task.cancelled():  # most work has nothing to wait for
         return task.result()
     try:
         if not task.done():
-            await asyncio.wait({task}, timeout=max(seconds, 0))
+            await asyncio.wait(
+                {task},
+                timeout=max(seconds, 0),
+            )
         in_time = task.done()
     finally:
         await _let_go(task, GRACE)
@@ -126,7 +139,10 @@ def _log_failure(
     may_fail: type[Exception] | tuple[()], task: asyncio.Task[None]
 ) -> None:
     """Log the exception of a stream that was left, unless it may fail so."""
-    failure = None if task.cancelled() else task.exception()
+    if task.cancelled():
+        failure = None
+    else:
+        failure = task.exception()
     if isinstance(failure, Exception) and not isinstance(failure, may_fail):
         _LOGGER.error("a stream failed while it was left", exc_info=failure)
 
@@ -187,7 +203,10 @@ def is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-async def _let_go(task: asyncio.Task[object], grace: float) -> None:
+async def _let_go(
+    task: asyncio.Task[object],
+    grace: float,
+) -> None:
     """Cancel running work, and wait briefly for its end."""
     if task.cancel():
         await asyncio.wait({task}, timeout=grace)

@@ -54,7 +54,10 @@ class Parameters:
         }
 
 
-def read_parameters(name: str, function: Callable[..., object]) -> Parameters:
+def read_parameters(
+    name: str,
+    function: Callable[..., object],
+) -> Parameters:
     """Inspect a function that is offered as `name`. Raises ValueError or TypeError if it cannot be described."""
     if not (inspect.isfunction(function) or inspect.ismethod(function)):
         raise TypeError("it is not a function")
@@ -130,7 +133,11 @@ class _Generator(GenerateJsonSchema):
         return False
 
     @override
-    def render_warning_message(self, kind: JsonSchemaWarningKind, detail: str) -> None:
+    def render_warning_message(
+        self,
+        kind: JsonSchemaWarningKind,
+        detail: str,
+    ) -> None:
         """Omit defaults that JSON cannot represent, without a warning: the function still has them."""
 
 
@@ -157,7 +164,11 @@ class Tool[**P, R]:
     repeatable: bool = False
     targets: Targets | None = None
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(
+        self,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> R:
         """Call the function itself."""
         return self.function(*args, **kwargs)
 
@@ -165,7 +176,11 @@ class Tool[**P, R]:
     def owner(self) -> str:
         """Return the module and name of the function."""
         kind = type(self.function)
-        module = getattr(self.function, "__module__", kind.__module__)
+        module = getattr(
+            self.function,
+            "__module__",
+            kind.__module__,
+        )
         return f"{module}.{getattr(self.function, '__qualname__', kind.__qualname__)}"
 
 
@@ -182,14 +197,20 @@ class Behaviour(TypedDict, total=False):
 @overload
 def tool[**P, R](function: Callable[P, R], /) -> Tool[P, R]: ...
 @overload
-def tool[**P, R](
+def tool[
+    **P,
+    R,
+](
     *,
     name: str | None = None,
     repeatable: bool = False,
     targets: Targets | None = None,
     **behaviour: Unpack[Behaviour],
 ) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
-def tool[**P, R](
+def tool[
+    **P,
+    R,
+](
     function: Callable[P, R] | None = None,
     /,
     *,
@@ -205,14 +226,29 @@ def tool[**P, R](
     would change, so that calls with different targets can run concurrently. A function
     that is not async runs in a thread. The checks are made when a `Toolbox` is built.
     """
-    behaviour.setdefault("destructive", not behaviour.get("read_only", False))
+    behaviour.setdefault(
+        "destructive",
+        not behaviour.get("read_only", False),
+    )
     annotations = ToolAnnotations(**behaviour)
 
     def describe(function: Callable[P, R]) -> Tool[P, R]:
-        own_name: str = getattr(function, "__name__", "")
-        return Tool(function, name or own_name, annotations, repeatable, targets)
+        own_name: str = getattr(
+            function,
+            "__name__",
+            "",
+        )
+        return Tool(
+            function,
+            name or own_name,
+            annotations,
+            repeatable,
+            targets,
+        )
 
-    return describe if function is None else describe(function)
+    if function is None:
+        return describe
+    return describe(function)
 
 
 class Toolbox:
@@ -227,7 +263,8 @@ class Toolbox:
         self._tools: dict[str, tuple[Tool[..., object], Parameters]] = {}
         for one in tools:
             _check_tool(one)
-            if (other := self._tools.get(one.name)) is not None:
+            other = self._tools.get(one.name)
+            if other is not None:
                 owners = f"{other[0].owner} and {one.owner}"
                 raise InvalidToolbox(
                     f"Two tools have the name {one.name!r}: {owners}. Give one of them another name."
@@ -251,21 +288,34 @@ class Toolbox:
             for name, (one, builder) in sorted(self._tools.items())
         )
 
-    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
+    def targets(
+        self,
+        name: str,
+        arguments: JsonObject,
+    ) -> frozenset[str] | None:
         """Return the targets that the tool declares for a call, or None."""
-        if (known := self._tools.get(name)) is None or known[0].targets is None:
+        known = self._tools.get(name)
+        if known is None or known[0].targets is None:
             return None
         targets = known[0].targets(**known[1].values(arguments))
         return frozenset([targets] if isinstance(targets, str) else targets)
 
-    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+    async def dispatch(
+        self,
+        call: ToolCall,
+        arguments: JsonObject,
+    ) -> ToolOutcome:
         """Run the function with validated arguments. Its exceptions are raised.
 
         Invalid arguments, and results that are not JSON, become outcomes with
         `is_error`.
         """
-        if (known := self._tools.get(call.name)) is None:
-            return ToolOutcome(f"There is no tool {call.name!r}.", is_error=True)
+        known = self._tools.get(call.name)
+        if known is None:
+            return ToolOutcome(
+                f"There is no tool {call.name!r}.",
+                is_error=True,
+            )
         try:
             values = known[1].values(arguments)
         except ValidationError as err:
@@ -288,13 +338,20 @@ class Toolbox:
         except Unfit as err:
             return ToolOutcome(str(err), is_error=True)
         except Exception as err:  # noqa: BLE001  # every failure of a tool is a result for the model
-            return ToolOutcome(f"{type(err).__name__}: {err}", is_error=True)
+            return ToolOutcome(
+                f"{type(err).__name__}: {err}",
+                is_error=True,
+            )
 
 
 def _check_tool(one: object) -> None:
     """Raise `InvalidToolbox` for a function without `@tool`."""
     if not isinstance(one, Tool):
-        name = getattr(one, "__name__", repr(one))
+        name = getattr(
+            one,
+            "__name__",
+            repr(one),
+        )
         raise InvalidToolbox(
             f"{name} is no tool yet: write @tool above the function, or tool({name})."
         )
@@ -325,16 +382,25 @@ def as_outcome(result: object) -> ToolOutcome:
         raise ValueError(f"a {type(result).__name__} that is not JSON ({err})") from err
 
 
-async def _call(function: Callable[..., object], values: dict[str, object]) -> object:
+async def _call(
+    function: Callable[..., object],
+    values: dict[str, object],
+) -> object:
     if inspect.iscoroutinefunction(function):
         return await function(**values)
     result = await asyncio.to_thread(function, **values)
-    return await result if isinstance(result, Awaitable) else result
+    if isinstance(result, Awaitable):
+        return await result
+    return result
 
 
 def _problems(err: ValidationError) -> str:
     """Describe the first problems."""
-    problems = err.errors(include_url=False, include_context=False, include_input=False)
+    problems = err.errors(
+        include_url=False,
+        include_context=False,
+        include_input=False,
+    )
     messages = [
         f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
         for problem in problems[:_SHOWN_PROBLEMS]

@@ -34,7 +34,13 @@ NO_RESULT: Final = "No result was recorded for this call."
 
 def synthetic_result(call: ToolCall, content: str) -> ToolResult:
     """Answer a call that has no result of its own."""
-    return ToolResult(call.id, call.name, content, is_error=True, synthetic=True)
+    return ToolResult(
+        call.id,
+        call.name,
+        content,
+        is_error=True,
+        synthetic=True,
+    )
 
 
 def has_outside_content(transcript: Iterable[Message]) -> bool:

@@ -40,7 +40,10 @@ class _Wordings(BaseModel):
     settings: Mapping[str, Mapping[str, str]]
 
 
-_DATA: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Wordings)
+_DATA: Final = read_data_file(
+    Path(__file__).with_suffix(".toml"),
+    _Wordings,
+)
 _STEP: Final = "volume_step"
 _VOLUMES: Final = (
     "media_player.volume_up",
@@ -122,10 +125,15 @@ def repeatable_action(wording: str) -> Action | None:
     kind = _kind(wording)
     if kind is ActionKind.ARM_FOR_LESS:
         return Action.ARM
-    return Action(kind.value) if kind.value in Action else None
+    if kind.value in Action:
+        return Action(kind.value)
+    return None
 
 
-def summarize_calls(hass: HomeAssistant, calls: Iterable[CallReview]) -> ActionSummary:
+def summarize_calls(
+    hass: HomeAssistant,
+    calls: Iterable[CallReview],
+) -> ActionSummary:
     """Summarize the calls of a question.
 
     The actions that need approval come first. Of other actions, only the script, scene
@@ -176,7 +184,9 @@ def _common(
 def _kind(wording: str) -> ActionKind:
     """Return the kind of the actions of a wording."""
     kind = kind_of(wording) if "." in wording else wording
-    return ActionKind(kind) if kind in ActionKind else ActionKind.USE
+    if kind in ActionKind:
+        return ActionKind(kind)
+    return ActionKind.USE
 
 
 def _is_vague(wording: str) -> bool:
@@ -203,7 +213,10 @@ class _Collected:
             if not _is_vague(wording)
             for one in ids
         }
-        less = self.named.get(ActionKind.ARM_FOR_LESS, ())
+        less = self.named.get(
+            ActionKind.ARM_FOR_LESS,
+            (),
+        )
         remaining = dict[str, Sequence[str]]()
         for wording, ids in self.named.items():
             arming = less if _kind(wording) is ActionKind.ARM else ()
@@ -236,7 +249,11 @@ class _Collected:
         for action in (*origins, *subjects):
             self.name(action, *_said_of(call, action))
 
-    def _add_annotated(self, tool: str, effects: Annotated) -> None:
+    def _add_annotated(
+        self,
+        tool: str,
+        effects: Annotated,
+    ) -> None:
         """Add what is known of a tool of others, and the tool itself if that is not all."""
         if not effects.is_complete or effects.named == NOTHING:
             self.tools[tool] = None
@@ -285,18 +302,27 @@ def _is_run(action: EntityAction) -> bool:
     return kind_of(action.action) is ActionKind.RUN
 
 
-def _said_of(call: CallReview, action: EntityAction) -> tuple[str, tuple[Setting, ...]]:
+def _said_of(
+    call: CallReview,
+    action: EntityAction,
+) -> tuple[str, tuple[Setting, ...]]:
     """Return the wording of an action, and what it sets an entity to, as far as the call or its words say it."""
     given = json_loads_object(call.acting_call.arguments)
     wording = wording_of(action.action)
     for run in intents_of(call.effects):
         if action in actions_of(run.effects):
-            given = {**given, **run.slots}
+            given = {
+                **given,
+                **run.slots,
+            }
             wording = _DATA.intents.get(run.intent_type, wording)
     step = given.get(_STEP)
     if step is not None and action.action in _VOLUMES:
         wording = _VOLUMES[str(step).startswith(("d", "-"))]
-    named = _DATA.settings.get(action.action, {})
+    named = _DATA.settings.get(
+        action.action,
+        {},
+    )
     values = ((given.get(name), unit) for name, unit in named.items())
     settings = (
         _setting(value, unit)
@@ -306,14 +332,23 @@ def _said_of(call: CallReview, action: EntityAction) -> tuple[str, tuple[Setting
     return wording, tuple(filter(None, settings))
 
 
-def _setting(value: str | float, unit: str) -> Setting | None:
+def _setting(
+    value: str | float,
+    unit: str,
+) -> Setting | None:
     """Return a value as it is asked about; None for one that tells a direction alone."""
     if isinstance(value, bool) or (
         isinstance(value, str) and (unit or not value.strip())
     ):
         return None
     return Setting(
-        clipped(value, _LONGEST) if isinstance(value, str) else abs(value), unit
+        clipped(
+            value,
+            _LONGEST,
+        )
+        if isinstance(value, str)
+        else abs(value),
+        unit,
     )
 
 
@@ -335,7 +370,10 @@ def _asked_about(call: CallReview) -> Iterator[EntityAction]:
                 pass
 
 
-def _without_groups(hass: HomeAssistant, entity_ids: Sequence[str]) -> tuple[str, ...]:
+def _without_groups(
+    hass: HomeAssistant,
+    entity_ids: Sequence[str],
+) -> tuple[str, ...]:
     """Leave out groups whose members are named, or the members if there are too many."""
     named = set(entity_ids)
     members = {

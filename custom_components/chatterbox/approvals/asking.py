@@ -130,7 +130,10 @@ def unmeant_text(
 ) -> str:
     """Return what was not done, and that content from outside may have asked for it."""
     actions = _QuestionText(hass, sentences, summarize_calls(hass, calls)).actions()
-    source = sentences[f"spoken_asked_{calls[0].wish_of}"] if calls[0].wish_of else ""
+    if calls[0].wish_of:
+        source = sentences[f"spoken_asked_{calls[0].wish_of}"]
+    else:
+        source = ""
     text = sentences["spoken_outside_not_done"].format_map({"actions": actions})
     return f"{source} {text if actions else sentences['spoken_declined']}".lstrip()
 
@@ -149,7 +152,11 @@ def asked_of(
     if wording is None:
         return NOTHING_NAMED
     summary = summarize_calls(hass, calls)
-    words = _QuestionText(hass, sentences, summary)
+    words = _QuestionText(
+        hass,
+        sentences,
+        summary,
+    )
     action, names, place = None, tuple[str, ...](), ""
     if (
         len(summary.actions) == 1
@@ -188,8 +195,15 @@ def chosen_of(
             [frozenset(map(fold, telling_words(name))) for name in names if name]
         )
     spoken = len(options) if len(options) <= _MOST_NAMES else _MOST_NAMES - 1
-    chosen = understand_choice(text, understood_language(language), words, spoken)
-    return None if chosen is None else [options[number] for number in chosen]
+    chosen = understand_choice(
+        text,
+        understood_language(language),
+        words,
+        spoken,
+    )
+    if chosen is None:
+        return None
+    return [options[number] for number in chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +216,13 @@ class _QuestionText:
 
     def question(self, options: Sequence[CallOption] = ()) -> str:
         """Return the question without its reasons: whether to do it, or to which one of some options."""
-        actions = (
-            self._joined("or", self._choices(options)) if options else self.actions()
-        )
+        if options:
+            actions = self._joined(
+                "or",
+                self._choices(options),
+            )
+        else:
+            actions = self.actions()
         if not actions:
             return self.sentences["asked_anything"]
         return _FIRST_WORD.sub(
@@ -245,20 +263,44 @@ class _QuestionText:
         if not parts:
             return ""
         actions = self._joined("and_do", parts)
-        return self._say("more", actions=actions) if self.summary.has_more else actions
+        if self.summary.has_more:
+            return self._say("more", actions=actions)
+        return actions
 
-    def _action(self, wording: str, targets: str) -> str:
+    def _action(
+        self,
+        wording: str,
+        targets: str,
+    ) -> str:
         """Return an action with the names of its entities, and with what they are set to."""
         values = [*map(self._value, self.summary.settings.get(wording, ()))]
-        value = reduce(self._beside, values) if values else ""
+        if values:
+            value = reduce(self._beside, values)
+        else:
+            value = ""
         if value and wording == PLAY:
-            return self._say("play", targets=targets, value=value)
+            return self._say(
+                "play",
+                targets=targets,
+                value=value,
+            )
         if value and sets_value(wording):
-            return self._say("set", targets=targets, value=value)
+            return self._say(
+                "set",
+                targets=targets,
+                value=value,
+            )
         if "." not in wording:
-            return self._say(wording, targets=targets, value=value)
+            return self._say(
+                wording,
+                targets=targets,
+                value=value,
+            )
         domain, _, service = wording.partition(".")
-        named = f"{targets} ({value})" if value else targets
+        if value:
+            named = f"{targets} ({value})"
+        else:
+            named = targets
         name = self.sentences.get(f"component.{domain}.services.{service}.name")
         kind = kind_of(wording)
         if name or kind == ActionKind.USE:
@@ -283,23 +325,37 @@ class _QuestionText:
         )
         return f"{value} {unit}".rstrip()
 
-    def name(self, entity_id: str, kind: str) -> str:
+    def name(
+        self,
+        entity_id: str,
+        kind: str,
+    ) -> str:
         """Return the name of an entity, with its area if it is the only one, or if others have the same name."""
         name = entity_name(self.hass, entity_id)
         if kind == ActionKind.RUN:
             return name
-        place = (
-            area_name(self.hass, entity_id)
-            if not self.summary.is_several or self._is_shared(name)
-            else ""
+        if not self.summary.is_several or self._is_shared(name):
+            place = area_name(self.hass, entity_id)
+        else:
+            place = ""
+        return self.placed(
+            name,
+            "" if fold(place) in fold(name) else place,
         )
-        return self.placed(name, "" if fold(place) in fold(name) else place)
 
-    def placed(self, name: str, place: str) -> str:
+    def placed(
+        self,
+        name: str,
+        place: str,
+    ) -> str:
         """Return a name with its area, if it has one."""
         named = self._with_article(name)
         if place:
-            return self._say("placed", name=named, place=self._with_article(place))
+            return self._say(
+                "placed",
+                name=named,
+                place=self._with_article(place),
+            )
         return named
 
     def _is_shared(self, name: str) -> bool:
@@ -317,52 +373,90 @@ class _QuestionText:
             + bool(self.summary.unforeseen)
         )
         most = max(_MOST_NAMES // kinds, 2)
-        return names if len(names) <= most else names[: most - 1]
+        if len(names) <= most:
+            return names
+        return names[: most - 1]
 
-    def _listed(self, names: Sequence[str], count: int) -> str:
-        if more := count - len(names):
+    def _listed(
+        self,
+        names: Sequence[str],
+        count: int,
+    ) -> str:
+        more = count - len(names)
+        if more:
             return self._say(
                 "many", targets=reduce(self._beside, names), count=str(more)
             )
         return self._joined("and", names)
 
-    def _joined(self, last: str, parts: Sequence[str]) -> str:
+    def _joined(
+        self,
+        last: str,
+        parts: Sequence[str],
+    ) -> str:
         *others, end = parts
         if others:
-            return self._say(last, first=reduce(self._beside, others), second=end)
+            return self._say(
+                last,
+                first=reduce(self._beside, others),
+                second=end,
+            )
         return end
 
-    def _beside(self, first: str, second: str) -> str:
+    def _beside(
+        self,
+        first: str,
+        second: str,
+    ) -> str:
         return self.sentences["spoken_list"].format_map(
-            {"first": first, "second": second}
+            {
+                "first": first,
+                "second": second,
+            }
         )
 
     def _with_article(self, name: str) -> str:
-        return name if _HAS_ARTICLE.match(name) else self._say("name", name=name)
+        if _HAS_ARTICLE.match(name):
+            return name
+        return self._say("name", name=name)
 
-    def _say(self, key: str, **placeholders: str) -> str:
+    def _say(
+        self,
+        key: str,
+        **placeholders: str,
+    ) -> str:
         return self.sentences[f"asked_{key}"].format_map(placeholders)
 
 
 def _capitalized(word: re.Match[str]) -> str:
     """Return a word with an initial capital, unless it is a name such as iPhone."""
-    return word[0][0].upper() + word[0][1:] if word[0].islower() else word[0]
+    if word[0].islower():
+        return word[0][0].upper() + word[0][1:]
+    return word[0]
 
 
 def _as_sentence(reason: str) -> str:
     """Return a reason in one line with a final punctuation mark, so that the question can follow."""
     words = " ".join(reason.split())
-    return words if words.endswith(_ENDS) else f"{words}."
+    if words.endswith(_ENDS):
+        return words
+    return f"{words}."
 
 
-def wrong_pin_text(sentences: Mapping[str, str], tries_left: int) -> str:
+def wrong_pin_text(
+    sentences: Mapping[str, str],
+    tries_left: int,
+) -> str:
     """Return the sentence after a wrong PIN that can be tried again."""
     if tries_left == 1:
         return sentences["spoken_pin_wrong_one_left"]
     return sentences["spoken_pin_wrong"].format_map({"count": str(tries_left)})
 
 
-def locked_pin_text(sentences: Mapping[str, str], seconds_left: float) -> str:
+def locked_pin_text(
+    sentences: Mapping[str, str],
+    seconds_left: float,
+) -> str:
     """Return the sentence after too many wrong PINs."""
     if seconds_left < _LONG_WAIT:
         return sentences["spoken_pin_locked_briefly"]
@@ -394,36 +488,58 @@ class ApprovalRequester:
     is_written: bool = True
     """Whether the question is said in words. An API client gets the calls instead."""
 
-    def ask(self, end: TurnFinished, pending: PendingApproval) -> Iterator[TurnEvent]:
+    def ask(
+        self,
+        end: TurnFinished,
+        pending: PendingApproval,
+    ) -> Iterator[TurnEvent]:
         """Ask, and yield the last events of the turn. The text names what was done before it asks."""
         question = self._question(pending)
-        is_kept = self.keep(question, max(pending.expires_at - time.time(), 0))
+        is_kept = self.keep(
+            question,
+            max(
+                pending.expires_at - time.time(),
+                0,
+            ),
+        )
         if not self.is_written:
-            yield replace(end, pending=question.pending if is_kept else None)
+            yield replace(
+                end,
+                pending=question.pending if is_kept else None,
+            )
             return
         if is_kept:  # while the person hears the question
             language = understood_language(question.language)
             asked_about = asked_of(
                 self.hass, self.composer.sentences, question.calls, language
             )
-            _ = self.hass.async_add_executor_job(prepare_answers, language, asked_about)
-        sentence = (
-            question.text
-            if is_kept
-            else self.composer.sentences["spoken_question_dropped"]
-        )
+            _ = self.hass.async_add_executor_job(
+                prepare_answers,
+                language,
+                asked_about,
+            )
+        if is_kept:
+            sentence = question.text
+        else:
+            sentence = self.composer.sentences["spoken_question_dropped"]
         text = " ".join(filter(None, (self.composer.done(end.tool_results), sentence)))
         yield TextDelta(text)
         yield MessageDone(AssistantMessage(text, provider_items=(NO_MODEL,)))
-        yield replace(end, text=text, pending=question.pending if is_kept else None)
+        yield replace(
+            end,
+            text=text,
+            pending=question.pending if is_kept else None,
+        )
 
     def _question(self, pending: PendingApproval) -> Question:
         sentences = self.composer.sentences
         calls = self.guard.reviews_of(pending)
         later = tuple[CallReview, ...]()
-        if choice := next(
-            (call for call in calls if call.options), None
-        ):  # all else waits until that is known
+        choice = next(
+            (call for call in calls if call.options),
+            None,
+        )
+        if choice:  # all else waits until that is known
             calls, later = (
                 (choice,),
                 tuple(call for call in calls if call is not choice),
@@ -434,7 +550,10 @@ class ApprovalRequester:
                     one for one in pending.calls if one.call.id == choice.call.id
                 ),
             )
-        again = sentences["spoken_asked_again"] if self._has_changed(pending) else ""
+        if self._has_changed(pending):
+            again = sentences["spoken_asked_again"]
+        else:
+            again = ""
         text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
         language = self.user_input.language
         context = self.user_input.context
@@ -480,7 +599,10 @@ def unique_names(
     the other entity is in another area.
     """
     entry = er.async_get(hass).async_get(entity_id)
-    aliases = er.async_get_entity_aliases(hass, entry) if entry else []
+    if entry:
+        aliases = er.async_get_entity_aliases(hass, entry)
+    else:
+        aliases = []
     names = {
         name: with_place(name)
         for name in (entity_name(hass, entity_id), *map(spoken, aliases))
@@ -488,7 +610,12 @@ def unique_names(
     }
     every = (_words(name, wording) for name in (*names, *names.values()))
     ends = {words[-1] for words in every if words}
-    beside = _other_names(hass, entity_id, wording, ends)
+    beside = _other_names(
+        hass,
+        entity_id,
+        wording,
+        ends,
+    )
     area_id = areas_of_entities(hass).get(entity_id)
 
     def places_of_others(name: str) -> list[str | None]:
@@ -533,12 +660,19 @@ def _other_names(
         *fr.async_get(hass).async_list_floors(),
     ]
     for place in places:
-        names = filter(may_end, (place.name, *place.aliases))
+        names = filter(
+            may_end,
+            (place.name, *place.aliases),
+        )
         found |= {(_words(name, wording), None) for name in names}
     return frozenset(found)
 
 
-def _sound_alike(one: Phrase, other: Phrase, wording: Wording) -> bool:
+def _sound_alike(
+    one: Phrase,
+    other: Phrase,
+    wording: Wording,
+) -> bool:
     """Return True if two names may sound the same, with articles before them."""
     shorter, longer = sorted(
         ("'".join(words).split("'") for words in (one, other)), key=len
@@ -553,6 +687,12 @@ def _words(name: str, wording: Wording) -> Phrase:
     return spoken_words(spoken(name), wording.folded) or ()
 
 
-def _forms(words: Phrase, wording: Wording) -> frozenset[Phrase]:
+def _forms(
+    words: Phrase,
+    wording: Wording,
+) -> frozenset[Phrase]:
     """Return the forms of a name in a sentence."""
-    return phrases_of(wording.named, {"name": [" ".join(words)]})
+    return phrases_of(
+        wording.named,
+        {"name": [" ".join(words)]},
+    )

@@ -43,7 +43,11 @@ async def _async_unguarded_request(
         if one.verdict is not Verdict.ALLOW or one == one.for_everybody
     )
     policy = replace(home_rules.policy, rules=rules)
-    if example := await async_guarded_request(hass, replace(home_rules, policy=policy)):
+    example = await async_guarded_request(
+        hass,
+        replace(home_rules, policy=policy),
+    )
+    if example:
         sentences = await async_get_sentences(hass, hass.config.language)
         return sentences[f"example_{example.key}"].format(
             name=entity_name(hass, example.entity_id)
@@ -54,7 +58,10 @@ async def _async_unguarded_request(
         rule for rule in strict if any(is_of_intent(hass, name) for name in rule.tools)
     )
     for_intents = (replace(rule, tools=frozenset()) for rule in about_intents)
-    policy = replace(policy, rules=(*for_intents, *rules))
+    policy = replace(
+        policy,
+        rules=(*for_intents, *rules),
+    )
     for number, state in enumerate(exposed_states(hass, CONVERSATION)):
         await async_yield(number)
         if (
@@ -65,7 +72,10 @@ async def _async_unguarded_request(
     return None
 
 
-def async_unguarded_assistants(hass: HomeAssistant, agent_id: str) -> list[Pipeline]:
+def async_unguarded_assistants(
+    hass: HomeAssistant,
+    agent_id: str,
+) -> list[Pipeline]:
     """Return the assistants of an agent that handle commands before they ask it."""
     store = assistants(hass)
     every = store.data.values() if store else ()
@@ -79,7 +89,11 @@ def async_unguarded_assistants(hass: HomeAssistant, agent_id: str) -> list[Pipel
 class AssistantWatch:
     """Reports the assistants of an agent that go round the rules of the home, until it ends."""
 
-    def __init__(self, hass: HomeAssistant, agent_id: str) -> None:
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        agent_id: str,
+    ) -> None:
         """Look once Home Assistant has started, and whenever something changes."""
         self._hass, self._agent_id = hass, agent_id
         self._is_planned = False
@@ -89,9 +103,14 @@ class AssistantWatch:
             hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_plan)
         )  # the language
         self._ends.append(
-            async_dispatcher_connect(hass, SIGNAL_HOME_RULES, self._async_look)
+            async_dispatcher_connect(
+                hass,
+                SIGNAL_HOME_RULES,
+                self._async_look,
+            )
         )
-        if store := assistants(hass):
+        store = assistants(hass)
+        if store:
             self._ends.append(store.async_add_change_set_listener(self._async_look))
         self._ends.append(async_at_started(hass, self._async_look))
 
@@ -100,7 +119,13 @@ class AssistantWatch:
         """End the reports, but not what the owner ignores: an agent that is loaded again reports it anew."""
         while self._ends:
             self._ends.pop()()
-        async_report_unguarded(self._hass, self._agent_id, (), "", keep_ignored=True)
+        async_report_unguarded(
+            self._hass,
+            self._agent_id,
+            (),
+            "",
+            keep_ignored=True,
+        )
 
     @callback
     def _async_plan(self, _event: Event | None = None) -> None:
@@ -118,11 +143,18 @@ class AssistantWatch:
         async with self._looking:  # the last change is reported last
             is_needed = self._ends and async_unguarded_assistants(hass, agent_id)
             rules = async_get_home_rules(hass).current
-            request = await _async_unguarded_request(hass, rules) if is_needed else None
-            found = (
-                async_unguarded_assistants(hass, agent_id)
-                if request is not None
-                else []
-            )
+            if is_needed:
+                request = await _async_unguarded_request(hass, rules)
+            else:
+                request = None
+            if request is not None:
+                found = async_unguarded_assistants(hass, agent_id)
+            else:
+                found = []
             if self._ends:
-                async_report_unguarded(hass, agent_id, found, request or "")
+                async_report_unguarded(
+                    hass,
+                    agent_id,
+                    found,
+                    request or "",
+                )

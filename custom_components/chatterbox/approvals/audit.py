@@ -96,7 +96,12 @@ class ChangeTexts:
     sentences: Mapping[str, str]
     """The category `common` of a translation, by bare key."""
 
-    def message(self, review: CallReview, *, is_past: bool = False) -> str:
+    def message(
+        self,
+        review: CallReview,
+        *,
+        is_past: bool = False,
+    ) -> str:
         """Return a sentence with what was done and how it was approved, or what was not done and why.
 
         Of what `is_past`, nobody knows any more which state was kept.
@@ -114,7 +119,10 @@ class ChangeTexts:
             waits_for_pin = (
                 review.state is CallState.WAITING and review.verdict is Verdict.PIN
             )
-            key = "waiting_for_pin" if waits_for_pin else str(review.state)
+            if waits_for_pin:
+                key = "waiting_for_pin"
+            else:
+                key = str(review.state)
             error = " ".join(review.error.split()) or "?"
             if len(error) > _LONGEST_ERROR:
                 error = f"{error[: _LONGEST_ERROR - 1]}…"
@@ -132,18 +140,36 @@ class ChangeTexts:
         actions = frozenset(
             EntityAction(one["entity_id"], one["action"]) for one in record["actions"]
         )
-        answer = GivenAnswer(approved=True, way=ApprovalWay(record["approval"]))
+        answer = GivenAnswer(
+            approved=True,
+            way=ApprovalWay(record["approval"]),
+        )
         review = CallReview(
-            ToolCall("", record["name"], "{}"),
+            ToolCall(
+                "",
+                record["name"],
+                "{}",
+            ),
             Touches(actions),
             answer=answer,
             error=record["error"],
         )
         state = CallState(record["outcome"])
         done_to = frozenset(record["done_to"])
-        return self.message(replace(review, state=state, done_to=done_to), is_past=True)
+        return self.message(
+            replace(
+                review,
+                state=state,
+                done_to=done_to,
+            ),
+            is_past=True,
+        )
 
-    def activity(self, review: CallReview, origin: Mapping[str, JsonValue]) -> str:
+    def activity(
+        self,
+        review: CallReview,
+        origin: Mapping[str, JsonValue],
+    ) -> str:
         """Return what was done to the only entity, and by whom; empty for anything else.
 
         Home Assistant's Activity page shows an entry that belongs to an entity under
@@ -154,7 +180,13 @@ class ChangeTexts:
             return ""
         ((kind, _),) = done
         return shown_text(
-            self._with_way(review, self._say(f"by_{kind}", actor=self.actor(origin)))
+            self._with_way(
+                review,
+                self._say(
+                    f"by_{kind}",
+                    actor=self.actor(origin),
+                ),
+            )
         )
 
     def actor(self, origin: Mapping[str, JsonValue]) -> str:
@@ -172,14 +204,20 @@ class ChangeTexts:
 
     def place(self, origin: Mapping[str, JsonValue]) -> str:
         """Return the name of the device that was spoken to, or of the agent, or of the API that was called."""
-        if source := _text(origin.get("source")):
+        source = _text(origin.get("source"))
+        if source:
             return source
         device = _text(origin.get("device_id"))
-        found = dr.async_get(self.hass).async_get(device) if device else None
+        if device:
+            found = dr.async_get(self.hass).async_get(device)
+        else:
+            found = None
         if found and (name := found.name_by_user or found.name):
             return written(name)
         named = _text(origin.get("satellite_id")) or _text(origin.get("entity_id"))
-        return self.name(named) if named else ""
+        if named:
+            return self.name(named)
+        return ""
 
     def name(self, entity_id: str) -> str:
         """Return the name of an entity as it is written."""
@@ -188,19 +226,33 @@ class ChangeTexts:
             self.hass, entity_id
         )
 
-    def _with_way(self, review: CallReview, actions: str) -> str:
+    def _with_way(
+        self,
+        review: CallReview,
+        actions: str,
+    ) -> str:
         """Return what was done, with how it was approved."""
         if review.unknown and review.actions:
             actions = self._say("perhaps_more", actions=actions)
         if review.approval in (ApprovalWay.NOT_NEEDED, ApprovalWay.MISSING):
             return actions
-        return self._say(f"after_{review.approval}", actions=actions)
+        return self._say(
+            f"after_{review.approval}",
+            actions=actions,
+        )
 
-    def _actions(self, review: CallReview, form: str) -> str:
+    def _actions(
+        self,
+        review: CallReview,
+        form: str,
+    ) -> str:
         """Return the actions by kind, with their entities, or the name of the tool if there are none."""
         actions: dict[ActionKind, list[str]] = {}
         for action in review.shown_actions:
-            those = actions.setdefault(kind_of(action.action), [])
+            those = actions.setdefault(
+                kind_of(action.action),
+                [],
+            )
             if action.entity_id not in those:
                 those.append(action.entity_id)
         if not actions:
@@ -209,9 +261,18 @@ class ChangeTexts:
                 tool=tool_name(review.acting_call.name),
             )
         sentences = [self._action(kind, those, form) for kind, those in actions.items()]
-        return self._listed(sentences, _MOST_KINDS, "change_list")
+        return self._listed(
+            sentences,
+            _MOST_KINDS,
+            "change_list",
+        )
 
-    def _action(self, kind: ActionKind, entity_ids: Sequence[str], form: str) -> str:
+    def _action(
+        self,
+        kind: ActionKind,
+        entity_ids: Sequence[str],
+        form: str,
+    ) -> str:
         """Return one kind of action; nothing is said to have kept a state in which it is not."""
         states = {
             state.state.partition("_")[0]
@@ -226,9 +287,17 @@ class ChangeTexts:
             f"{form}_{kind}", targets=self._listed(names, _MOST_NAMES, "spoken_list")
         )
 
-    def _listed(self, texts: Sequence[str], most: int, key: str) -> str:
+    def _listed(
+        self,
+        texts: Sequence[str],
+        most: int,
+        key: str,
+    ) -> str:
         """Return texts, joined by the sentence of a key; of too many, the first ones and how many there are more."""
-        first = texts if len(texts) <= most else texts[: most - 1]
+        if len(texts) <= most:
+            first = texts
+        else:
+            first = texts[: most - 1]
         listed = reduce(
             lambda one, other: self.sentences[key].format_map(
                 {"first": one, "second": other}
@@ -236,9 +305,19 @@ class ChangeTexts:
             first,
         )
         more = len(texts) - len(first)
-        return self._say("more", targets=listed, count=str(more)) if more else listed
+        if more:
+            return self._say(
+                "more",
+                targets=listed,
+                count=str(more),
+            )
+        return listed
 
-    def _say(self, key: str, **placeholders: str) -> str:
+    def _say(
+        self,
+        key: str,
+        **placeholders: str,
+    ) -> str:
         return self.sentences[f"change_{key}"].format_map(placeholders)
 
 
@@ -252,7 +331,9 @@ async def async_get_change_texts(
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return value
+    return ""
 
 
 def async_publish_change(
@@ -271,10 +352,22 @@ def async_publish_change(
         "message": texts.message(review),
         "activity": texts.activity(review, origin),
     }
-    change = {**review.as_record(origin), **data}
+    change = {
+        **review.as_record(origin),
+        **data,
+    }
     now = time.time()
-    texts.hass.bus.async_fire(EVENT_CHANGE, change, context=context, time_fired=now)
-    async_record_change(texts.hass, change, now)
+    texts.hass.bus.async_fire(
+        EVENT_CHANGE,
+        change,
+        context=context,
+        time_fired=now,
+    )
+    async_record_change(
+        texts.hass,
+        change,
+        now,
+    )
     return change
 
 
@@ -295,7 +388,8 @@ def async_add_to_activity(
         "message": texts.joined(listed),
         "domain": DOMAIN,
     }
-    if place := _text(origin.get("satellite_id")) or _text(origin.get("entity_id")):
+    place = _text(origin.get("satellite_id")) or _text(origin.get("entity_id"))
+    if place:
         entry["entity_id"] = (
             place  # whose icon is shown: an entry without an entity has none
         )
@@ -306,7 +400,11 @@ def async_add_to_activity(
             "message": listed[0]["activity"],
             "entity_id": done_to[0],
         }
-    texts.hass.bus.async_fire(EVENT_LOGBOOK_ENTRY, entry, context=context)
+    texts.hass.bus.async_fire(
+        EVENT_LOGBOOK_ENTRY,
+        entry,
+        context=context,
+    )
 
 
 def _is_shown_by_home_assistant(change: JsonObject, context: Context) -> bool:
@@ -327,7 +425,10 @@ def _is_shown_by_home_assistant(change: JsonObject, context: Context) -> bool:
         "not_needed",
         [],
     )
-    actions = change["actions"] if isinstance(change["actions"], list) else []
+    if isinstance(change["actions"], list):
+        actions = change["actions"]
+    else:
+        actions = []
     kinds = {kind_of(_text(one["action"])) for one in actions if isinstance(one, dict)}
     return is_plain and bool(kinds) and not kinds & _WITHOUT_STATE
 
@@ -338,7 +439,11 @@ _LEAST_SAFE: Final = Annotated(ToolAnnotations())
 """The effects of a call whose tool is unknown."""
 
 
-def _state_after(result: ToolResult, *, is_planned: bool) -> CallState:
+def _state_after(
+    result: ToolResult,
+    *,
+    is_planned: bool,
+) -> CallState:
     """Return what has become of a call that ran."""
     if result.is_error:
         return CallState.FAILED
@@ -347,7 +452,9 @@ def _state_after(result: ToolResult, *, is_planned: bool) -> CallState:
     if targets_not_done(result.native):
         return CallState.PARTLY
     is_silent = is_unconfirmed(result.native)
-    return CallState.UNCONFIRMED if is_silent else CallState.DONE
+    if is_silent:
+        return CallState.UNCONFIRMED
+    return CallState.DONE
 
 
 class CallAudit(Hooks):
@@ -389,7 +496,11 @@ class CallAudit(Hooks):
         self._guard = guard
 
     @override
-    async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> None:
+    async def pre_tool_use(
+        self,
+        tool: ToolDefinition,
+        arguments: JsonObject,
+    ) -> None:
         if self._guard:
             self._guard.begin_review(tool, arguments)
 
@@ -422,11 +533,24 @@ class CallAudit(Hooks):
         """Record the calls that a cancelled turn has left without a result, and show in Activity what was done."""
         for call in self._running.values():
             review = self._owed.pop(call.id, None)
-            self._record(self._review(call, review), CallState.INTERRUPTED, review)
+            self._record(
+                self._review(call, review),
+                CallState.INTERRUPTED,
+                review,
+            )
         for call_id, review in self._owed.items():
             call = self._calls.get(call_id, review.call)
-            self._record(self._review(call, review), CallState.NOT_RUN, review)
-        async_add_to_activity(self._texts, self._changes, self._origin, self._context)
+            self._record(
+                self._review(call, review),
+                CallState.NOT_RUN,
+                review,
+            )
+        async_add_to_activity(
+            self._texts,
+            self._changes,
+            self._origin,
+            self._context,
+        )
         self._running = {}
         self._owed = {}
         self._changes = []
@@ -439,32 +563,63 @@ class CallAudit(Hooks):
         refusal = self._refusal(call)
         if not result.synthetic:
             review = await self._resolved(self._review(call, pending))
-            state = _state_after(result, is_planned=bool(review.when))
-            self._record(review, state, pending, result)
+            state = _state_after(
+                result,
+                is_planned=bool(review.when),
+            )
+            self._record(
+                review,
+                state,
+                pending,
+                result,
+            )
         elif not result.is_error:
             return
         elif refusal is None and pending:
-            approved = self._answered.pending.approved if self._answered else ()
+            if self._answered:
+                approved = self._answered.pending.approved
+            else:
+                approved = ()
             is_denied = approved and all(one.call != pending.call for one in approved)
             state = CallState.DENIED if is_denied else CallState.NOT_RUN
-            self._record(self._review(call, pending), state, pending)
+            self._record(
+                self._review(call, pending),
+                state,
+                pending,
+            )
         elif refusal and (key := (call.name, call.arguments)) not in self._refused:
             self._refused.add(key)
             review = self._review(call, pending)
             if refusal is CallState.REFUSED_BY_SCRIPT:
                 review = await self._resolved(review)
-            self._record(review, refusal, pending)
+            self._record(
+                review,
+                refusal,
+                pending,
+            )
 
     def _refusal(self, call: ToolCall) -> CallState | None:
         """Return how a call was refused; None if it was not."""
-        seen = self._guard.review(call) if self._guard else None
+        if self._guard:
+            seen = self._guard.review(call)
+        else:
+            seen = None
         if seen and seen.judgement is None:
             return CallState.REFUSED_BY_SCRIPT
-        return _REFUSED[seen.refusal] if seen and seen.refusal else None
+        if seen and seen.refusal:
+            return _REFUSED[seen.refusal]
+        return None
 
-    def _review(self, call: ToolCall, pending: CallReview | None) -> CallReview:
+    def _review(
+        self,
+        call: ToolCall,
+        pending: CallReview | None,
+    ) -> CallReview:
         """Return the review of a call with its latest known effects."""
-        seen = self._guard.review(call) if self._guard else None
+        if self._guard:
+            seen = self._guard.review(call)
+        else:
+            seen = None
         if pending and (seen is None or seen.judgement is None):
             return replace(pending, call=call)
         return replace(
@@ -503,8 +658,14 @@ class CallAudit(Hooks):
     ) -> None:
         if not review.changes_something:
             return
-        not_done = targets_not_done(result.native) if result else ()
-        question = self._answered if pending or review.is_repeated else None
+        if result:
+            not_done = targets_not_done(result.native)
+        else:
+            not_done = ()
+        if pending or review.is_repeated:
+            question = self._answered
+        else:
+            question = None
         review = replace(
             review,
             state=state,
@@ -518,7 +679,12 @@ class CallAudit(Hooks):
             done_to=entities_done(result.native) if result else frozenset(),
         )
         self._changes.append(
-            async_publish_change(self._texts, review, self._origin, self._context)
+            async_publish_change(
+                self._texts,
+                review,
+                self._origin,
+                self._context,
+            )
         )
 
 
@@ -538,8 +704,15 @@ _REFUSED: Final[Mapping[Refusal, CallState]] = {
 
 def async_audit_questions(hass: HomeAssistant) -> None:
     """Record the outcome of every question, for all agents, until Home Assistant stops."""
-    async_dispatcher_connect(hass, SIGNAL_QUESTION, partial(_async_record_update, hass))
-    hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, partial(_drop_all, hass))
+    async_dispatcher_connect(
+        hass,
+        SIGNAL_QUESTION,
+        partial(_async_record_update, hass),
+    )
+    hass.bus.async_listen_once(
+        EVENT_HOMEASSISTANT_STOP,
+        partial(_drop_all, hass),
+    )
 
 
 @callback
@@ -550,7 +723,10 @@ def _drop_all(hass: HomeAssistant, _stop: Event) -> None:
         approvals.drop(question.id)
 
 
-async def _async_record_update(hass: HomeAssistant, update: QuestionUpdate) -> None:
+async def _async_record_update(
+    hass: HomeAssistant,
+    update: QuestionUpdate,
+) -> None:
     if update.state in (
         CallState.APPROVED,
         CallState.CONCLUDED,
@@ -565,7 +741,17 @@ async def _async_record_update(hass: HomeAssistant, update: QuestionUpdate) -> N
                 one, state=update.state, question_id=question.id, answer=question.answer
             )
             changes.append(
-                async_publish_change(texts, review, question.origin, question.context)
+                async_publish_change(
+                    texts,
+                    review,
+                    question.origin,
+                    question.context,
+                )
             )
     if update.state is not CallState.WAITING:  # whose outcome follows
-        async_add_to_activity(texts, changes, question.origin, question.context)
+        async_add_to_activity(
+            texts,
+            changes,
+            question.origin,
+            question.context,
+        )

@@ -82,9 +82,18 @@ async def async_guarded_request(
     for request, those in _fitting_entities(hass, searches_web=False):
         for number, entity_id in enumerate(those):
             await async_yield(number)
-            verdict = await _async_verdict(hass, rules, request, entity_id)
+            verdict = await _async_verdict(
+                hass,
+                rules,
+                request,
+                entity_id,
+            )
             if verdict is not Verdict.ALLOW:
-                return Example(request.key, entity_id, verdict)
+                return Example(
+                    request.key,
+                    entity_id,
+                    verdict,
+                )
     return None
 
 
@@ -148,25 +157,60 @@ async def async_judge_entities(
     found: list[EntityVerdict] = []
     for number, entity_id in enumerate(entity_ids):
         await async_yield(number)
-        judgement = judge_all_actions(hass, policy, entity_id)
+        judgement = judge_all_actions(
+            hass,
+            policy,
+            entity_id,
+        )
         found.append(EntityVerdict(entity_id, judgement.verdict, judgement.decisions))
     return tuple(found)
 
 
-def judge_all_actions(hass: HomeAssistant, policy: Policy, entity_id: str) -> Judgement:
+def judge_all_actions(
+    hass: HomeAssistant,
+    policy: Policy,
+    entity_id: str,
+) -> Judgement:
     """Judge all actions on an entity together, at the present time and for a user whom no rule names."""
     domain = entity_id.partition(".")[0]
-    tool = entity_id.replace(".", "__", 1)
+    tool = entity_id.replace(
+        ".",
+        "__",
+        1,
+    )
     reader = ActionReader(hass)
     for service in (SERVICE_TURN_ON, SERVICE_TURN_OFF, SERVICE_TOGGLE):
-        reader.touch([entity_id], HOMEASSISTANT_DOMAIN, service, {})
+        reader.touch(
+            [entity_id],
+            HOMEASSISTANT_DOMAIN,
+            service,
+            {},
+        )
     for service in (
         hass.services.async_services_for_domain(domain) if domain != "script" else ()
     ):
-        reader.touch([entity_id], domain, service, {})
-    effects = bounded(hass, reader.effects(), policy.sources)
-    level = policy.level_of(tool, LLM_API_ASSIST) if effects != NOTHING else None
-    return judge(hass, policy, CallEffects(tool, effects, level), NOBODY, dt_util.now())
+        reader.touch(
+            [entity_id],
+            domain,
+            service,
+            {},
+        )
+    effects = bounded(
+        hass,
+        reader.effects(),
+        policy.sources,
+    )
+    if effects != NOTHING:
+        level = policy.level_of(tool, LLM_API_ASSIST)
+    else:
+        level = None
+    return judge(
+        hass,
+        policy,
+        CallEffects(tool, effects, level),
+        NOBODY,
+        dt_util.now(),
+    )
 
 
 async def _async_verdict(
@@ -175,13 +219,26 @@ async def _async_verdict(
     """Return what happens to the call of a request. A call that needs a PIN is denied if none is set."""
     domain, _, service = request.action.partition(".")
 
-    async def effects_of(_name: str, _arguments: JsonObject) -> Effects:
+    async def effects_of(
+        _name: str,
+        _arguments: JsonObject,
+    ) -> Effects:
         reader = ActionReader(hass)
-        reader.touch([entity_id], domain, service, {})
+        reader.touch(
+            [entity_id],
+            domain,
+            service,
+            {},
+        )
         return reader.effects()
 
     name = entity_id.replace(".", "__", 1)  # a script is a tool of this name
-    tool = ToolDefinition(name, "", {}, ToolAnnotations(open_world=False))
+    tool = ToolDefinition(
+        name,
+        "",
+        {},
+        ToolAnnotations(open_world=False),
+    )
     speaker = Speaker(asking=Asking.PERSON)
     outside = request.is_after_search
     labels = {name: LLM_API_ASSIST}
@@ -193,6 +250,8 @@ async def _async_verdict(
         case None:
             return Verdict.ALLOW
         case Ask(terms=terms):
-            return Verdict.PIN if terms.startswith(Verdict.PIN) else Verdict.ASK
+            if terms.startswith(Verdict.PIN):
+                return Verdict.PIN
+            return Verdict.ASK
         case _:
             return Verdict.DENY

@@ -157,13 +157,19 @@ class CallGuard(Hooks):
 
     def __post_init__(self) -> None:
         """Take the words of the request that was agreed to."""
-        self.labels = {**self.labels, SENTENCE_TOOL: LLM_API_ASSIST}
+        self.labels = {
+            **self.labels,
+            SENTENCE_TOOL: LLM_API_ASSIST,
+        }
         if self.agreed:
             self.request, self.language = self.agreed.request, self.agreed.language
 
     @property
     def _agreed_calls(self) -> list[CallReview]:
-        calls = self.agreed.calls if self.agreed else ()
+        if self.agreed:
+            calls = self.agreed.calls
+        else:
+            calls = ()
         return [one for one in calls if one.is_foreseen and _is_asked_by_rule(one)]
 
     @property
@@ -210,7 +216,9 @@ class CallGuard(Hooks):
     def review(self, call: ToolCall) -> CallReview | None:
         """Return the latest review of a call, which may not be judged yet; None if no hook has seen the call."""
         found = self._reviews.get((call.name, call.arguments))
-        return replace(found, call=call) if found else None
+        if found:
+            return replace(found, call=call)
+        return None
 
     def terms_of(self, call: ToolCall) -> str:
         """Return the terms under which a call may run; empty if it needs no approval."""
@@ -222,9 +230,17 @@ class CallGuard(Hooks):
             return ""
         return _terms(seen)
 
-    def begin_review(self, tool: ToolDefinition, arguments: JsonObject) -> ToolCall:
+    def begin_review(
+        self,
+        tool: ToolDefinition,
+        arguments: JsonObject,
+    ) -> ToolCall:
         """Begin the review of a call that hooks see before it is judged, unless it has begun; return the call."""
-        call = ToolCall("", tool.name, canonical_json(arguments))
+        call = ToolCall(
+            "",
+            tool.name,
+            canonical_json(arguments),
+        )
         self._reviews.setdefault(
             (call.name, call.arguments), CallReview(call, Annotated(tool.annotations))
         )
@@ -251,14 +267,28 @@ class CallGuard(Hooks):
     async def pre_tool_use(
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> Deny | Ask | None:
-        decision = await self._judge(tool, arguments, self._agreed_calls)
+        decision = await self._judge(
+            tool,
+            arguments,
+            self._agreed_calls,
+        )
         if self.check is None:
             return decision
         if tool.name in self.check.asked_about:
             always, reason = self.check.asked_about[tool.name]
             seen = self._reviews[tool.name, canonical_json(arguments)]
-            return self._proposed(seen, decision, reason, always=always)
-        return await self._compared(self.check, tool, arguments, decision)
+            return self._proposed(
+                seen,
+                decision,
+                reason,
+                always=always,
+            )
+        return await self._compared(
+            self.check,
+            tool,
+            arguments,
+            decision,
+        )
 
     def _proposed(
         self,
@@ -274,9 +304,9 @@ class CallGuard(Hooks):
         ):
             self._note(replace(seen, is_asked=True))
             decision = Ask("", "undone")
-        return (
-            replace(decision, reason=reason) if isinstance(decision, Ask) else decision
-        )
+        if isinstance(decision, Ask):
+            return replace(decision, reason=reason)
+        return decision
 
     async def _compared(
         self,
@@ -291,7 +321,11 @@ class CallGuard(Hooks):
             return decision
         if decision and (some := await check.async_leaves_out(seen.entity_ids)):
             return some
-        acting, given, when = timed_call(self.timed, tool, arguments)
+        acting, given, when = timed_call(
+            self.timed,
+            tool,
+            arguments,
+        )
         # A sentence is what the person said.
         if acting.name == SENTENCE_TOOL or not isinstance(seen.effects, Touches):
             return decision
@@ -303,7 +337,11 @@ class CallGuard(Hooks):
                 effects = frozenset[EntityAction]().union(
                     *(option.effects.actions for option in options)
                 )
-                seen = replace(seen, effects=Touches(effects), options=options)
+                seen = replace(
+                    seen,
+                    effects=Touches(effects),
+                    options=options,
+                )
                 # Whatever the rules say holds for the one that is chosen.
                 decision = Ask("", CHOICE)
             case Ask() as question:
@@ -326,7 +364,11 @@ class CallGuard(Hooks):
         decision = await (
             self.pre_tool_use(tool, arguments)
             if self.check
-            else self._judge(tool, arguments, ())
+            else self._judge(
+                tool,
+                arguments,
+                (),
+            )
         )
         for moved in self._moved(
             self._reviews[tool.name, canonical_json(arguments)].effects
@@ -338,7 +380,11 @@ class CallGuard(Hooks):
         self, tool: ToolDefinition, arguments: JsonObject, agreed: Sequence[CallReview]
     ) -> Deny | Ask | None:
         call = self.begin_review(tool, arguments)
-        timed = timed_call(self.timed, tool, arguments)
+        timed = timed_call(
+            self.timed,
+            tool,
+            arguments,
+        )
         seen = await self._review(call, timed)
         alike = [
             review
@@ -346,7 +392,11 @@ class CallGuard(Hooks):
             if _beside_targets(review.call) == _beside_targets(call)
         ]
         if seen.is_asked and not self.may_be_steered and self._repeats(seen, alike):
-            seen = replace(seen, is_asked=False, is_repeated=True)
+            seen = replace(
+                seen,
+                is_asked=False,
+                is_repeated=True,
+            )
         self._note(seen)
         is_sentence = timed.tool.name == SENTENCE_TOOL
         if timed.when and is_sentence and seen.effects == NOTHING:
@@ -356,10 +406,16 @@ class CallGuard(Hooks):
         if seen.refusal:
             names = ", ".join(self._names_of(seen)) or "it"
             return Deny(_MESSAGES[seen.refusal].format(names=names, no_rules=NO_RULES))
-        return Ask("", _terms(seen)) if seen.is_asked else None
+        if seen.is_asked:
+            return Ask("", _terms(seen))
+        return None
 
     @override
-    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:
+    async def post_tool_use(
+        self,
+        call: ToolCall,
+        result: ToolResult,
+    ) -> None:
         if not (result.synthetic or result.is_error or self.may_be_steered):
             self._remember(call)
         if result.open_world:
@@ -399,10 +455,21 @@ class CallGuard(Hooks):
     async def _review_of(
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> CallReview:
-        call = ToolCall("", tool.name, canonical_json(arguments))
-        return await self._review(call, TimedCall(tool, arguments))
+        call = ToolCall(
+            "",
+            tool.name,
+            canonical_json(arguments),
+        )
+        return await self._review(
+            call,
+            TimedCall(tool, arguments),
+        )
 
-    async def _review(self, call: ToolCall, timed: TimedCall) -> CallReview:
+    async def _review(
+        self,
+        call: ToolCall,
+        timed: TimedCall,
+    ) -> CallReview:
         """Review a call by the effects of the one that it leads to."""
         policy, tool = self._rules.policy, timed.tool
         effects = bounded(
@@ -411,10 +478,19 @@ class CallGuard(Hooks):
             policy.sources,
         )
         does_change = changes_something(tool, effects)
-        level = policy.level_of(tool.name, self.labels.get(tool.name, ""))
+        level = policy.level_of(
+            tool.name,
+            self.labels.get(tool.name, ""),
+        )
         judged = CallEffects(tool.name, effects, level if does_change else None)
         judgement = judge(
-            *(self.hass, policy, judged, self.speaker, dt_util.now()),
+            *(
+                self.hass,
+                policy,
+                judged,
+                self.speaker,
+                dt_util.now(),
+            ),
             self._guest_rules,
         )
         review = CallReview(call, effects, judgement, when=timed.when)
@@ -432,7 +508,9 @@ class CallGuard(Hooks):
             and self.speaker.asking is not Asking.TRUSTED
         )
         review = replace(review, refusal=refusal, is_asked=is_asked)
-        return self._as_wished(review) if self.may_be_steered else review
+        if self.may_be_steered:
+            return self._as_wished(review)
+        return review
 
     def _beside_rules(
         self, review: CallReview, judged: CallEffects, *, does_change: bool
@@ -479,19 +557,35 @@ class CallGuard(Hooks):
         """Return the review of a call after outside content, which may have asked for it."""
         if not review.is_asked:
             return review
-        wish = Wish(self.hass, self.request, self.language)
+        wish = Wish(
+            self.hass,
+            self.request,
+            self.language,
+        )
         if not (wish.names(review.effects) or _says_title(wish, review)):
             source = kind_of_source(self.outside_tool)
             review = replace(review, wish_of=source)
         if wish.may_mean(review.effects):
             return review
-        return replace(review, is_asked=False, refusal=Refusal.NOT_MEANT)
+        return replace(
+            review,
+            is_asked=False,
+            refusal=Refusal.NOT_MEANT,
+        )
 
-    def _repeats(self, seen: CallReview, agreed: Sequence[CallReview]) -> bool:
+    def _repeats(
+        self,
+        seen: CallReview,
+        agreed: Sequence[CallReview],
+    ) -> bool:
         """Return whether a call only does to other entities of the same kind what was agreed to."""
         if not _is_asked_by_rule(seen) or not isinstance(seen.effects, Touches):
             return False
-        keys = action_keys(self.hass, seen.effects, seen.decisions)
+        keys = action_keys(
+            self.hass,
+            seen.effects,
+            seen.decisions,
+        )
         agreed_keys = {
             key
             for review in agreed
@@ -537,9 +631,17 @@ class CallGuard(Hooks):
             case OutsideCare.RISKY if call.level is TrustLevel.FREE and isinstance(
                 effects, Annotated
             ):
-                return is_risky(self.hass, effects.named, self.temperatures)
+                return is_risky(
+                    self.hass,
+                    effects.named,
+                    self.temperatures,
+                )
             case OutsideCare.RISKY:
-                return is_risky(self.hass, effects, self.temperatures)
+                return is_risky(
+                    self.hass,
+                    effects,
+                    self.temperatures,
+                )
             case _ as unreachable:
                 assert_never(unreachable)
 
@@ -547,7 +649,11 @@ class CallGuard(Hooks):
         """Return the target temperatures that a call would change, as they are."""
         return dict(target_temperatures(self.hass, possible_actions(effects) or ()))
 
-    async def _known_effects(self, name: str, arguments: JsonObject) -> Effects:
+    async def _known_effects(
+        self,
+        name: str,
+        arguments: JsonObject,
+    ) -> Effects:
         """Return the effects of a call. A call whose effects cannot be resolved may do anything."""
         try:
             return await self.effects_of(name, arguments)
@@ -555,7 +661,11 @@ class CallGuard(Hooks):
             LOGGER.exception("Could not resolve the effects of %s", name)
             return ANYTHING
 
-    def _refusal(self, needed: Verdict, review: CallReview) -> Refusal | None:
+    def _refusal(
+        self,
+        needed: Verdict,
+        review: CallReview,
+    ) -> Refusal | None:
         """Return why a call that needs `needed` is refused; None if it may run or be asked about."""
         match needed, self.speaker.asking:
             case Verdict.ALLOW, _:
@@ -565,7 +675,9 @@ class CallGuard(Hooks):
             case Verdict.PIN, Asking.PERSON if self.speaker.is_api_client:
                 return Refusal.PIN_BY_API_CLIENT
             case Verdict.PIN, Asking.PERSON:
-                return None if self._rules.pin else Refusal.PIN_NOT_SET
+                if self._rules.pin:
+                    return None
+                return Refusal.PIN_NOT_SET
             case (_, Asking.NOBODY) | (Verdict.PIN, Asking.TRUSTED):
                 return Refusal.NOBODY
             case _:

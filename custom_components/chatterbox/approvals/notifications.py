@@ -55,7 +55,10 @@ CLEAR: Final = "clear_notification"
 
 _APP: Final = "mobile_app"
 _NO_TAG: Final = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
-_TIMEOUTS: Final = {NOTIFY_DOMAIN: 15.0, "assist_satellite": 60.0}
+_TIMEOUTS: Final = {
+    NOTIFY_DOMAIN: 15.0,
+    "assist_satellite": 60.0,
+}
 """Seconds to send a notification, for which Home Assistant itself waits 10, or to make and play an announcement."""
 _CAN_ANNOUNCE: Final = 1
 """Source: `AssistSatelliteEntityFeature.ANNOUNCE` (homeassistant.components.assist_satellite.const).
@@ -68,7 +71,10 @@ _MOST_KEPT: Final = 50
 
 OUTCOME_DATA: Final[Mapping[str, JsonValue]] = {
     "alert_once": True,
-    "push": {"interruption-level": "passive", "sound": "none"},
+    "push": {
+        "interruption-level": "passive",
+        "sound": "none",
+    },
 }
 """The data of a notification that silently replaces one with the same tag."""
 
@@ -89,7 +95,11 @@ class _NotificationTexts:
     def _tag(self) -> str:
         return f"{DOMAIN}_{self.question.id}"
 
-    def asking(self, yes: str, no: str) -> _Notification:
+    def asking(
+        self,
+        yes: str,
+        no: str,
+    ) -> _Notification:
         """Return the question, with buttons that send `yes` and `no`. A PIN cannot be given by a button."""
         buttons: list[JsonValue] = [
             {
@@ -124,7 +134,10 @@ class _NotificationTexts:
             # iOS
             "push": {"interruption-level": "time-sensitive"},
         }
-        return self._notification("\n".join(line for line in lines if line), urgent)
+        return self._notification(
+            "\n".join(line for line in lines if line),
+            urgent,
+        )
 
     def refusing(self, refusal: AnswerRefusal) -> _Notification:
         """Return the notification that an answer was not accepted."""
@@ -137,18 +150,23 @@ class _NotificationTexts:
             return self._after(self.sentences["notice_expired"])
         answer = update.question.answer
         if answer is None or answer.channel is ApprovalWay.VOICE:
-            return {ATTR_MESSAGE: CLEAR, ATTR_DATA: {"tag": self._tag}}
+            return {
+                ATTR_MESSAGE: CLEAR,
+                ATTR_DATA: {"tag": self._tag},
+            }
         key = "notice_approved" if answer.approved else "notice_denied"
         name = await self._async_name_of(answer.user_id)
-        sentence = (
-            self.sentences[f"{key}_by"].format(name=name)
-            if name
-            else self.sentences[key]
-        )
+        if name:
+            sentence = self.sentences[f"{key}_by"].format(name=name)
+        else:
+            sentence = self.sentences[key]
         return self._after(f"{sentence} {update.speech}".strip())
 
     def _after(self, words: str) -> _Notification:
-        return self._notification(f"{self.question.text}\n{words}", OUTCOME_DATA)
+        return self._notification(
+            f"{self.question.text}\n{words}",
+            OUTCOME_DATA,
+        )
 
     def _notification(
         self, message: str, data: Mapping[str, JsonValue]
@@ -159,26 +177,36 @@ class _NotificationTexts:
             "importance": "high",
             "priority": "high",
         }
-        shared = {"tag": self._tag, "group": DOMAIN, **android}
+        shared = {
+            "tag": self._tag,
+            "group": DOMAIN,
+            **android,
+        }
         title = agent.name if agent else "Chatterbox"
         return {
             ATTR_TITLE: title,
             ATTR_MESSAGE: shown_text(message),
-            ATTR_DATA: {**shared, **data},
+            ATTR_DATA: {
+                **shared,
+                **data,
+            },
         }
 
     def _asked_by(self) -> str:
         """Return the speaker and the place, as far as they are known."""
         scope = self.question.scope
-        satellite = (
-            self.hass.states.get(scope.satellite_id) if scope.satellite_id else None
-        )
-        device = (
-            dr.async_get(self.hass).async_get(scope.device_id)
-            if scope.device_id
-            else None
-        )
-        at_device = (device.name_by_user or device.name) if device else None
+        if scope.satellite_id:
+            satellite = self.hass.states.get(scope.satellite_id)
+        else:
+            satellite = None
+        if scope.device_id:
+            device = dr.async_get(self.hass).async_get(scope.device_id)
+        else:
+            device = None
+        if device:
+            at_device = device.name_by_user or device.name
+        else:
+            at_device = None
         return " · ".join(
             part
             for part in (
@@ -189,11 +217,17 @@ class _NotificationTexts:
         )
 
     async def _async_name_of(self, user_id: str | None) -> str | None:
-        user = await self.hass.auth.async_get_user(user_id) if user_id else None
+        if user_id:
+            user = await self.hass.auth.async_get_user(user_id)
+        else:
+            user = None
         return user.name if user else None
 
 
-async def _async_texts(hass: HomeAssistant, question: Question) -> _NotificationTexts:
+async def _async_texts(
+    hass: HomeAssistant,
+    question: Question,
+) -> _NotificationTexts:
     return _NotificationTexts(
         hass, question, await async_get_sentences(hass, question.language)
     )
@@ -224,7 +258,11 @@ class _SentQuestion:
 class ApprovalNotifications:
     """The approval notifications of one loaded entry, from `async_start` until the entry is unloaded."""
 
-    def __init__(self, hass: HomeAssistant, entry: ConfigEntry) -> None:
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        entry: ConfigEntry,
+    ) -> None:
         """Send the questions of the agents of `entry` to the entities that the rules of the home name."""
         self._hass = hass
         self._entry = entry
@@ -234,7 +272,11 @@ class ApprovalNotifications:
     def async_start(self) -> None:
         """Listen for questions and taps."""
         self._entry.async_on_unload(
-            async_dispatcher_connect(self._hass, SIGNAL_QUESTION, self._async_follow)
+            async_dispatcher_connect(
+                self._hass,
+                SIGNAL_QUESTION,
+                self._async_follow,
+            )
         )
         self._entry.async_on_unload(
             self._hass.bus.async_listen(EVENT_TAP, self._async_take_tap)
@@ -272,12 +314,19 @@ class ApprovalNotifications:
             _Recipient(entity_id, phone[1] if phone else None)
             for entity_id, phone in phones.items()
         ]
-        sent = self._sent[update.question.id] = _SentQuestion(update, recipients)
+        sent = self._sent[update.question.id] = _SentQuestion(
+            update,
+            recipients,
+        )
         if len(self._sent) > _MOST_KEPT:
             del self._sent[next(iter(self._sent))]
         for one in recipients:
             self._in_background(
-                self._async_ask(sent, one), f"question to {one.entity_id}"
+                self._async_ask(
+                    sent,
+                    one,
+                ),
+                f"question to {one.entity_id}",
             )
 
     def _entity_ids_of(self, question: Question) -> Sequence[str] | None:
@@ -296,13 +345,20 @@ class ApprovalNotifications:
         satellite_id = update.question.scope.satellite_id
         if satellite_id and update.speech and can_announce(self._hass, satellite_id):
             words = speakable(update.speech, update.question.language)
-            data = {ATTR_ENTITY_ID: satellite_id, "message": words}
+            data = {
+                ATTR_ENTITY_ID: satellite_id,
+                "message": words,
+            }
             announcing = _async_call(
                 self._hass, satellite_id, "announce", data, _below(update.question)
             )
             self._in_background(announcing, f"outcome of a question at {satellite_id}")
 
-    async def _async_ask(self, sent: _SentQuestion, recipient: _Recipient) -> None:
+    async def _async_ask(
+        self,
+        sent: _SentQuestion,
+        recipient: _Recipient,
+    ) -> None:
         question = sent.update.question
         texts = await _async_texts(self._hass, question)
         async with recipient.order:
@@ -321,7 +377,12 @@ class ApprovalNotifications:
         texts = await _async_texts(self._hass, question)
         async with recipient.order:
             outcome = await texts.async_outcome(sent.update)
-            await async_send(self._hass, recipient.entity_id, outcome, _below(question))
+            await async_send(
+                self._hass,
+                recipient.entity_id,
+                outcome,
+                _below(question),
+            )
 
     @callback
     def _async_take_tap(self, event: Event) -> None:
@@ -341,7 +402,10 @@ class ApprovalNotifications:
                 tapped = self._async_answer(
                     sent, recipient, event, approved=action == recipient.yes
                 )
-                self._in_background(tapped, f"answer from {recipient.entity_id}")
+                self._in_background(
+                    tapped,
+                    f"answer from {recipient.entity_id}",
+                )
                 return
 
     async def _async_answer(
@@ -372,14 +436,21 @@ class ApprovalNotifications:
                 approved, way=ApprovalWay.NOTIFICATION, user_id=recipient.user_id
             )
             try:
-                await async_get_approvals(self._hass).answer(question.id, answer)
+                await async_get_approvals(self._hass).answer(
+                    question.id,
+                    answer,
+                )
             except Exception:  # noqa: BLE001  # nobody waits for what this task returns
                 LOGGER.exception(
                     "Could not carry out the answer from %s", recipient.entity_id
                 )
 
     @callback
-    def _in_background(self, work: Coroutine[None, None, None], name: str) -> None:
+    def _in_background(
+        self,
+        work: Coroutine[None, None, None],
+        name: str,
+    ) -> None:
         _ = self._entry.async_create_background_task(
             self._hass, work, f"chatterbox {name}"
         )
@@ -390,15 +461,24 @@ def _below(question: Question) -> Context:
     return Context(parent_id=question.context.id)
 
 
-def can_announce(hass: HomeAssistant, satellite_id: str | None) -> bool:
+def can_announce(
+    hass: HomeAssistant,
+    satellite_id: str | None,
+) -> bool:
     """Return whether a satellite can announce something."""
-    state = hass.states.get(satellite_id) if satellite_id else None
+    if satellite_id:
+        state = hass.states.get(satellite_id)
+    else:
+        state = None
     return state is not None and bool(
         state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _CAN_ANNOUNCE
     )
 
 
-def phone_of(hass: HomeAssistant, entity_id: str) -> tuple[str, str] | None:
+def phone_of(
+    hass: HomeAssistant,
+    entity_id: str,
+) -> tuple[str, str] | None:
     """Return the notify action and the user of a phone; None if an entity is no phone, or is not connected."""
     entity = er.async_get(hass).async_get(entity_id)
     if entity is None or entity.platform != _APP or entity.config_entry_id is None:
@@ -409,20 +489,24 @@ def phone_of(hass: HomeAssistant, entity_id: str) -> tuple[str, str] | None:
     from homeassistant.components.mobile_app.const import CONF_USER_ID  # noqa: PLC0415  # loads the dependencies of the companion app
 
     action = notify_action(hass, entry.data[CONF_WEBHOOK_ID])
-    return (action, entry.data[CONF_USER_ID]) if action else None
+    if action:
+        return (action, entry.data[CONF_USER_ID])
+    return None
 
 
-def phones_of(hass: HomeAssistant, user_id: str | None) -> list[str]:
+def phones_of(
+    hass: HomeAssistant,
+    user_id: str | None,
+) -> list[str]:
     """Return the notify entities of the phones of a user that are connected."""
-    notifiers = (
-        [
+    if user_id:
+        notifiers = [
             one
             for one in er.async_get(hass).entities
             if one.startswith(f"{NOTIFY_DOMAIN}.")
         ]
-        if user_id
-        else []
-    )
+    else:
+        notifiers = []
     return [
         one
         for one in notifiers
@@ -441,7 +525,10 @@ async def async_send(
             hass,
             entity_id,
             SERVICE_SEND_MESSAGE,
-            {ATTR_ENTITY_ID: entity_id, **words},
+            {
+                ATTR_ENTITY_ID: entity_id,
+                **words,
+            },
             context,
         )
     elif phone := phone_of(hass, entity_id):
@@ -450,7 +537,13 @@ async def async_send(
             key: one.replace("<", _NO_TAG) if isinstance(one, str) else one
             for key, one in notification.items()
         }
-        await _async_call(hass, entity_id, phone[0], content, context)
+        await _async_call(
+            hass,
+            entity_id,
+            phone[0],
+            content,
+            context,
+        )
     else:
         LOGGER.warning(
             "Cannot send a question to %s: the phone is not connected to Home Assistant",

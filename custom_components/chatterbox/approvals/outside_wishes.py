@@ -20,8 +20,22 @@ _SHORTEST_WORD: Final = 3
 """Letters of a word that can be about a device."""
 _SOURCES: Final = {
     "calendar": ("calendar", "event"),
-    "message": ("mail", "message", "inbox", "chat", "sms", "notification"),
-    "web": ("web", "page", "fetch", "url", "browse", "search"),
+    "message": (
+        "mail",
+        "message",
+        "inbox",
+        "chat",
+        "sms",
+        "notification",
+    ),
+    "web": (
+        "web",
+        "page",
+        "fetch",
+        "url",
+        "browse",
+        "search",
+    ),
 }
 """Parts of names of tools by the kind of their content."""
 
@@ -104,11 +118,10 @@ class Wish:
 
     def _words_of(self, action: str) -> frozenset[str]:
         kind = repeatable_action(kind_of(action))
-        words = (
-            action_words(language_code(self.language), kind)
-            if kind
-            else frozenset[str]()
-        )
+        if kind:
+            words = action_words(language_code(self.language), kind)
+        else:
+            words = frozenset[str]()
         return frozenset(
             fold(word)
             for word in words

@@ -40,10 +40,18 @@ type TriedPin = Right | Wrong | Locked
 """The result of a try. At a `Locked` device, no PIN is compared, not even the right one."""
 
 
-def async_tried_device(hass: HomeAssistant, device_id: str | None) -> str:
+def async_tried_device(
+    hass: HomeAssistant,
+    device_id: str | None,
+) -> str:
     """Return the device whose tries a try counts among: one satellite, or all other devices."""
     there = (
-        er.async_entries_for_device(er.async_get(hass), device_id) if device_id else ()
+        er.async_entries_for_device(
+            er.async_get(hass),
+            device_id,
+        )
+        if device_id
+        else ()
     )
     is_satellite = any(entity.domain == Platform.ASSIST_SATELLITE for entity in there)
     return device_id if device_id and is_satellite else _NO_SATELLITE
@@ -55,7 +63,12 @@ class PinTries:
     def __init__(self, hass: HomeAssistant) -> None:
         """Create the store, which is read when the first PIN is said."""
         self._hass = hass
-        self._file = StoredFile(hass, "pin_tries", PinGuard.from_json, grows=True)
+        self._file = StoredFile(
+            hass,
+            "pin_tries",
+            PinGuard.from_json,
+            grows=True,
+        )
         self._guard: PinGuard | None = None
         self._misheard = Counter[str]()
         self._one_at_a_time = asyncio.Lock()

@@ -98,14 +98,16 @@ def judge(  # noqa: PLR0913, PLR0917  # each of these alone changes the verdict
     if guest_rules:
         decisions |= dict.fromkeys(_of_guest(hass, guest_rules, call))
     # Guests do not have what one person may who is chosen for a satellite.
-    speakers = {speaker, replace(speaker, user_id=None)} if guest_rules else {speaker}
+    if guest_rules:
+        speakers = {speaker, replace(speaker, user_id=None)}
+    else:
+        speakers = {speaker}
     for one, who in product((call, *_equal_calls(hass, policy, call)), speakers):
         applicable = _applicable(policy, one, who, now)
-        area_ids = (
-            areas_of_entities(hass)
-            if [rule for rule in applicable if rule.areas or rule.labels]
-            else {}
-        )
+        if [rule for rule in applicable if rule.areas or rule.labels]:
+            area_ids = areas_of_entities(hass)
+        else:
+            area_ids = {}
         for rules in _possible(applicable, one):
             decisions |= dict.fromkeys(
                 _Judge(hass, rules, area_ids).decisions(one.effects)
@@ -120,7 +122,10 @@ def judge(  # noqa: PLR0913, PLR0917  # each of these alone changes the verdict
         for decision in decisions
         if decision.verdict is verdict is not Verdict.ALLOW
     ]
-    return Judgement(verdict, tuple(sorted(deciding, key=_place)))
+    return Judgement(
+        verdict,
+        tuple(sorted(deciding, key=_place)),
+    )
 
 
 _READ: Final = "homeassistant.get_state"
@@ -130,13 +135,21 @@ NEVER_ENDED: Final = Rule(
 """Guest mode is ended by people, never by an agent."""
 
 
-def _on_guest_mode(hass: HomeAssistant, effects: Effects) -> Iterator[Decision]:
+def _on_guest_mode(
+    hass: HomeAssistant,
+    effects: Effects,
+) -> Iterator[Decision]:
     """Yield the decisions on all that may end guest mode."""
-    if (switch := guest_switch(hass)) is None:
+    switch = guest_switch(hass)
+    if switch is None:
         return
     for one in possible_actions(effects) or actions_of(effects):
         if one.entity_id == switch and one.action != GUEST_MODE_ON:
-            yield Decision(one, Verdict.DENY, NEVER_ENDED)
+            yield Decision(
+                one,
+                Verdict.DENY,
+                NEVER_ENDED,
+            )
 
 
 def _of_guest(
@@ -150,12 +163,18 @@ def _of_guest(
     """
     area_ids = areas_of_entities(hass)
     runs = intents_of(call.effects)
-    named = call.effects.named if isinstance(call.effects, Annotated) else call.effects
+    if isinstance(call.effects, Annotated):
+        named = call.effects.named
+    else:
+        named = call.effects
     parts = [CallEffects(one.intent_type, one.effects) for one in runs]
     for number, run in enumerate(runs):
         reads = [EntityAction(one, _READ) for one in entities_read(hass, run)]
         if reads:
-            parts[number] = CallEffects(run.intent_type, Touches(frozenset(reads)))
+            parts[number] = CallEffects(
+                run.intent_type,
+                Touches(frozenset(reads)),
+            )
     if not runs and call.tool != SENTENCE_TOOL:
         parts.append(call)
     elif isinstance(named, Unresolved) or named.actions:
@@ -196,15 +215,25 @@ def _equal_calls(
                 if intent_type
                 else is_of_intent(hass, name)
             ):
-                yield CallEffects(name, effects, call.level)
+                yield CallEffects(
+                    name,
+                    effects,
+                    call.level,
+                )
 
 
 def _sentences_in(effects: Effects) -> Iterator[IntentRun]:
     """Yield what a step of a script says to Home Assistant, which may be any intent."""
-    named = effects.named if isinstance(effects, Annotated) else effects
+    if isinstance(effects, Annotated):
+        named = effects.named
+    else:
+        named = effects
     for unknown in named.unknowns if isinstance(named, Unresolved) else ():
         if unknown.action == _SAYS:
-            yield IntentRun("", Unresolved(frozenset({unknown})))
+            yield IntentRun(
+                "",
+                Unresolved(frozenset({unknown})),
+            )
 
 
 def is_of_intent(hass: HomeAssistant, tool: str) -> bool:
@@ -311,8 +340,15 @@ class _Judge:
                 assert_never(unreachable)
 
     def _of_call(self, otherwise: Verdict) -> Decision:
-        rule = next((rule for rule in self.rules if not rule.is_about_entities), None)
-        return Decision(None, rule.verdict if rule else otherwise, rule)
+        rule = next(
+            (rule for rule in self.rules if not rule.is_about_entities),
+            None,
+        )
+        return Decision(
+            None,
+            rule.verdict if rule else otherwise,
+            rule,
+        )
 
     def _of_actions(self, actions: Iterable[EntityAction]) -> Iterator[Decision]:
         """Judge actions of one kind together, since a call for the whole home has thousands."""
@@ -320,7 +356,11 @@ class _Judge:
         for action in actions:
             alike[action.domain, action.action].append(action)
         for (domain, name), those in alike.items():
-            yield from self._of_kind(domain, name, those)
+            yield from self._of_kind(
+                domain,
+                name,
+                those,
+            )
 
     def _of_kind(
         self, domain: str, name: str, waiting: list[EntityAction]
@@ -328,8 +368,15 @@ class _Judge:
         """Apply the first rule that surely matches each action, or a stricter one before it that may match."""
         suspected: dict[EntityAction, Rule] = {}
         for rule in self.rules:
-            fit = _fit_of_kind(rule, domain, name)
-            fitting = self._fitting(waiting, rule) if fit is not _Fit.NO else []
+            fit = _fit_of_kind(
+                rule,
+                domain,
+                name,
+            )
+            if fit is not _Fit.NO:
+                fitting = self._fitting(waiting, rule)
+            else:
+                fitting = []
             for action in fitting:
                 suspected[action] = max(
                     suspected.get(action, rule),
@@ -340,7 +387,11 @@ class _Judge:
                 done = set(fitting)
                 waiting = [action for action in waiting if action not in done]
         for action, rule in suspected.items():
-            yield Decision(action, rule.verdict, rule)
+            yield Decision(
+                action,
+                rule.verdict,
+                rule,
+            )
 
     def _of_unknown(self, unknown: Unknown) -> Decision:
         """Assume the worst: any rule up to the first that surely matches may apply.
@@ -356,23 +407,42 @@ class _Judge:
             suspects.append(rule)
             if self._surely_fits(unknown.source, rule):
                 break
-        strictest = max(suspects, key=lambda rule: rule.verdict.strictness)
-        decision = Decision(unknown, strictest.verdict, strictest)
+        strictest = max(
+            suspects,
+            key=lambda rule: rule.verdict.strictness,
+        )
+        decision = Decision(
+            unknown,
+            strictest.verdict,
+            strictest,
+        )
         if unknown.reach is None:
             return decision
         within = max(
             self._of_actions(unknown.reach),
             key=_strictness,
-            default=Decision(None, Verdict.ALLOW, None),
+            default=Decision(
+                None,
+                Verdict.ALLOW,
+                None,
+            ),
         )
         within = replace(within, subject=unknown)
         # A step can be read but for its target, so the trust in a script does not count
         # for it.
         if unknown.reason is UnknownReason.TEMPLATE:
             return within
-        return min(decision, within, key=_strictness)
+        return min(
+            decision,
+            within,
+            key=_strictness,
+        )
 
-    def _surely_fits(self, source: EntityAction | None, rule: Rule) -> bool:
+    def _surely_fits(
+        self,
+        source: EntityAction | None,
+        rule: Rule,
+    ) -> bool:
         if not rule.is_about_entities:
             return True
         if (
@@ -382,7 +452,11 @@ class _Judge:
             return False
         return bool(self._fitting([source], rule))
 
-    def _fitting(self, actions: list[EntityAction], rule: Rule) -> list[EntityAction]:
+    def _fitting(
+        self,
+        actions: list[EntityAction],
+        rule: Rule,
+    ) -> list[EntityAction]:
         """Return the actions on entities that match a rule."""
         if rule.entities:
             actions = [
@@ -412,24 +486,30 @@ class _Judge:
         """Return the labels of an entity, its device, the parents of that device, and its area."""
         entry = er.async_get(self.hass).async_get(entity_id)
         devices = dr.async_get(self.hass)
-        found = set(entry.labels) if entry else set[str]()
-        device = (
-            devices.async_get(entry.device_id) if entry and entry.device_id else None
-        )
+        if entry:
+            found = set(entry.labels)
+        else:
+            found = set[str]()
+        if entry and entry.device_id:
+            device = devices.async_get(entry.device_id)
+        else:
+            device = None
         while device:
             found |= device.labels
-            device = (
-                devices.async_get(device.parent_device_id)
-                if isinstance(device, dr.ChildDeviceEntry)
-                else None
-            )
+            if isinstance(device, dr.ChildDeviceEntry):
+                device = devices.async_get(device.parent_device_id)
+            else:
+                device = None
         area_id = self.area_ids.get(entity_id)
         if area_id and (area := ar.async_get(self.hass).async_get_area(area_id)):
             found |= area.labels
         return frozenset(found)
 
 
-def _device_class(hass: HomeAssistant, entity_id: str) -> str | None:
+def _device_class(
+    hass: HomeAssistant,
+    entity_id: str,
+) -> str | None:
     """Return the device class that the user has chosen, else that of the state, else the original one."""
     entry = er.async_get(hass).async_get(entity_id)
     state = hass.states.get(entity_id)
@@ -440,7 +520,11 @@ def _device_class(hass: HomeAssistant, entity_id: str) -> str | None:
     return entry.original_device_class if entry else None
 
 
-def _fit_of_kind(rule: Rule, domain: str, action: str) -> _Fit:
+def _fit_of_kind(
+    rule: Rule,
+    domain: str,
+    action: str,
+) -> _Fit:
     """Return whether a rule matches an action on entities of a domain."""
     if rule.domains and domain not in rule.domains:
         return _Fit.NO
@@ -512,7 +596,11 @@ def is_risky(
             acts = (
                 annotations.destructive
                 or annotations.open_world
-                or is_risky(hass, named, before)
+                or is_risky(
+                    hass,
+                    named,
+                    before,
+                )
             )
             return acts and not annotations.read_only
         case Touches() | Unresolved():
@@ -532,14 +620,21 @@ def target_temperatures(
     for action in actions:
         state = hass.states.get(action.entity_id)
         for name, _ in action.settings if action.action in SET_TEMPERATURE else ():
-            value = state.attributes.get(name) if state else None
+            if state:
+                value = state.attributes.get(name)
+            else:
+                value = None
             present[action.entity_id, name] = (
                 value if isinstance(value, int | float) else inf
             )
     return present
 
 
-def _goes_far(hass: HomeAssistant, action: EntityAction, before: Temperatures) -> bool:
+def _goes_far(
+    hass: HomeAssistant,
+    action: EntityAction,
+    before: Temperatures,
+) -> bool:
     """Return whether an action moves a temperature far, or sets what nobody can foresee."""
     if not action.settings:
         return action.action in SET_TEMPERATURE
@@ -589,7 +684,12 @@ _SAY_ALL: Final = frozenset(
 """Actions that mean the same on every entity of a kind. A script, a button or a switch may do anything."""
 
 _OPENING: Final = frozenset(
-    {"cover.open_cover", "cover.open_cover_tilt", "lock.unlock", "valve.open_valve"}
+    {
+        "cover.open_cover",
+        "cover.open_cover_tilt",
+        "lock.unlock",
+        "valve.open_valve",
+    }
 )
 
 

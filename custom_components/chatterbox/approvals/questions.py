@@ -121,7 +121,10 @@ class Question:
         several options.
         """
         if answers is None:
-            answers = dict.fromkeys((one.call.id for one in self.pending.calls), answer)
+            answers = dict.fromkeys(
+                (one.call.id for one in self.pending.calls),
+                answer,
+            )
         needs_pin = self.needs_pin and not self.is_choice  # which approves nothing
         if answer.approved and (
             self.options or (needs_pin and answer.way is not ApprovalWay.PIN)
@@ -158,7 +161,10 @@ class Question:
         return replace(
             self,
             calls=(*reviews, *self.later),
-            pending=replace(self.pending, calls=tuple(waiting)),
+            pending=replace(
+                self.pending,
+                calls=tuple(waiting),
+            ),
         )
 
     @property
@@ -250,7 +256,12 @@ class Approvals:
         )
 
     @callback
-    def ask(self, question: Question, expires_in: float, resume: Resume) -> None:
+    def ask(
+        self,
+        question: Question,
+        expires_in: float,
+        resume: Resume,
+    ) -> None:
         """Open a question for `expires_in` seconds. It replaces an older one of the same conversation.
 
         `resume` is called for an answer through another channel. In its scope, it
@@ -296,13 +307,15 @@ class Approvals:
 
     def note_heard(self, question_id: str) -> None:
         """Note that a question was said in its scope. It may be closed by now."""
-        if opened := self._open.get(question_id):
+        opened = self._open.get(question_id)
+        if opened:
             opened.heard_at = dt_util.utcnow()
 
     @callback
     def repeat(self, question_id: str) -> bool:
         """Return whether a waiting question may be asked again after unclear words: once, and for a PIN a few times."""
-        if (opened := self._open.get(question_id)) is None or opened.has_expired:
+        opened = self._open.get(question_id)
+        if opened is None or opened.has_expired:
             return False
         opened.repeats += 1
         return opened.repeats <= (
@@ -315,7 +328,11 @@ class Approvals:
         """Close a question with an answer, and with what was chosen, and return it. Raises `QuestionGone`."""
         return self._take(question_id, answer, chosen)[0]
 
-    async def answer(self, question_id: str, answer: GivenAnswer) -> str:
+    async def answer(
+        self,
+        question_id: str,
+        answer: GivenAnswer,
+    ) -> str:
         """Answer a question through another channel, and return what the agent says. Raises `QuestionGone`."""
         question, resume = self._take(question_id, answer)
         speech = ""
@@ -359,26 +376,52 @@ class Approvals:
         )
         return question, opened.resume
 
-    def _expire_in(self, seconds: float, question_id: str) -> CALLBACK_TYPE:
-        job = HassJob(partial(self._expire, question_id), cancel_on_shutdown=True)
-        return async_call_later(self._hass, seconds, job)
+    def _expire_in(
+        self,
+        seconds: float,
+        question_id: str,
+    ) -> CALLBACK_TYPE:
+        job = HassJob(
+            partial(self._expire, question_id),
+            cancel_on_shutdown=True,
+        )
+        return async_call_later(
+            self._hass,
+            seconds,
+            job,
+        )
 
     @callback
-    def _expire(self, question_id: str, _now: datetime) -> None:
+    def _expire(
+        self,
+        question_id: str,
+        _now: datetime,
+    ) -> None:
         opened = self._open[question_id]
         if opened.has_expired:
             del self._open[question_id]
             return
         self._close(opened, CallState.EXPIRED)
 
-    def _close(self, opened: _OpenQuestion, state: CallState) -> None:
+    def _close(
+        self,
+        opened: _OpenQuestion,
+        state: CallState,
+    ) -> None:
         opened.cancel_timer()
         opened.has_expired = True
-        opened.cancel_timer = self._expire_in(_LATE_SECONDS, opened.question.id)
+        opened.cancel_timer = self._expire_in(
+            _LATE_SECONDS,
+            opened.question.id,
+        )
         self._send(QuestionUpdate(opened.question, state))
 
     def _send(self, update: QuestionUpdate) -> None:
-        async_dispatcher_send(self._hass, SIGNAL_QUESTION, update)
+        async_dispatcher_send(
+            self._hass,
+            SIGNAL_QUESTION,
+            update,
+        )
 
     async def _async_fire_event(self, question: Question) -> None:
         """Fire the event of a question that is still waiting, in a new context below that of its turn.
@@ -410,7 +453,10 @@ def expiry(question: Question) -> str:
 
 def _event_data(question: Question) -> dict[str, JsonValue]:
     """Return the data of its event. Texts, arguments and lists are cut, so that the recorder takes the event."""
-    share = min(_MAX_CALLS // max(len(question.calls), 1), _MAX_SHARE)
+    share = min(
+        _MAX_CALLS // max(len(question.calls), 1),
+        _MAX_SHARE,
+    )
     calls = question.calls
     if "is_guest" in question.origin:  # their words are stored nowhere
         calls = tuple(
@@ -427,7 +473,10 @@ def _event_data(question: Question) -> dict[str, JsonValue]:
     }
 
 
-def _call_data(review: CallReview, most: int) -> dict[str, JsonValue]:
+def _call_data(
+    review: CallReview,
+    most: int,
+) -> dict[str, JsonValue]:
     actions = {action.action for action in actions_of(review.effects)}
     entity_ids = _first(review.entity_ids, most // 3)
     return {
@@ -439,7 +488,10 @@ def _call_data(review: CallReview, most: int) -> dict[str, JsonValue]:
     }
 
 
-def _first(names: Iterable[str], most: int) -> list[JsonValue]:
+def _first(
+    names: Iterable[str],
+    most: int,
+) -> list[JsonValue]:
     """Return as many names as fit into `most` bytes, sorted."""
     first: list[JsonValue] = []
     for name in sorted(names):
@@ -497,7 +549,10 @@ async def async_refusal(
     return _refusal_of(user, question)
 
 
-def _refusal_of(user: User, question: Question) -> AnswerRefusal | None:
+def _refusal_of(
+    user: User,
+    question: Question,
+) -> AnswerRefusal | None:
     """Return why an answer of a user is not accepted; None if it is."""
     if question.is_personal and question.speaker.user_id not in {None, user.id}:
         return AnswerRefusal.OF_SOMEBODY_ELSE
@@ -510,7 +565,11 @@ def _refusal_of(user: User, question: Question) -> AnswerRefusal | None:
     return None if in_control else AnswerRefusal.NOT_IN_CONTROL
 
 
-def _is_of_a_turn(hass: HomeAssistant, question: Question, context: Context) -> bool:
+def _is_of_a_turn(
+    hass: HomeAssistant,
+    question: Question,
+    context: Context,
+) -> bool:
     """Return whether a turn of an agent led to a context, directly or through any number of automations.
 
     The event of a question has a context that is detached from its turn, so an

@@ -83,15 +83,30 @@ _WHOLLY_OPEN: Final = 100
 """%."""
 _SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"})
 """Arguments that select entities and say nothing of what is done to them."""
-_MUTES: Final = {"HassMediaPlayerMute": "mute", "HassMediaPlayerUnmute": "unmute"}
+_MUTES: Final = {
+    "HassMediaPlayerMute": "mute",
+    "HassMediaPlayerUnmute": "unmute",
+}
 _LOUDNESS: Final = "HassSetVolumeRelative"
 _UNCHOSEN: Final = frozenset(
-    {"automation", "button", "input_button", "scene", "script", "timer"}
+    {
+        "automation",
+        "button",
+        "input_button",
+        "scene",
+        "script",
+        "timer",
+    }
 )
 """Domains in which a model chooses by what a thing does, not by what it is called."""
 _VERBS: Final = frozenset({"lock", "vacuum"})
 """Domains whose kind is also what is done."""
-_SOUND: Final = ("mute", "unmute", "louder", "quieter")
+_SOUND: Final = (
+    "mute",
+    "unmute",
+    "louder",
+    "quieter",
+)
 _LOUD: Final = "media_player."
 """Only media players fulfil the wishes of `_SOUND`, so that the words need not name one."""
 _AT_ONCE: Final = 100
@@ -173,19 +188,29 @@ class RequestCheck:
         home = async_get_home(self.hass, CONVERSATION)
         done = _all_done(tool.name, arguments, effects)
         targets = {action.entity_id for action in effects.actions}
-        if objection := await self._against_words(home, key, done, effects):
+        objection = await self._against_words(home, key, done, effects)
+        if objection:
             return objection
         if targets and targets <= self._offered:
             return Deny(_TOLD["choosing"])
-        if elsewhere := self._elsewhere(home, key, targets):
+        elsewhere = self._elsewhere(home, key, targets)
+        if elsewhere:
             return elsewhere
-        several, leads_away = await self._which_ones(home, arguments, done, effects)
+        several, leads_away = await self._which_ones(
+            home,
+            arguments,
+            done,
+            effects,
+        )
         near = self._one_near(several, targets)
         if near and key not in self._returned:
             self._returned.add(key)
             reason = _TOLD["near"].format(name=quoted(near.names[0]))
             return Deny(reason, is_final=False)
-        first = CallReview(ToolCall("", tool.name, key[1]), effects)
+        first = CallReview(
+            ToolCall("", tool.name, key[1]),
+            effects,
+        )
         found = list[tuple[ExposedEntity, CallReview | None]]()
         for one in several:
             review = await self._option(home, one, arguments, first, review_of)
@@ -206,7 +231,9 @@ class RequestCheck:
         near = [one for one in several if one.area_id == self.request.area_id]
         if len(several) < 2 or len(near) != 1:  # noqa: PLR2004  # and another one
             return None
-        return near[0] if targets != {near[0].entity_id} else None
+        if targets != {near[0].entity_id}:
+            return near[0]
+        return None
 
     def _choice(
         self, home: Home, found: Sequence[tuple[ExposedEntity, CallReview | None]]
@@ -214,7 +241,11 @@ class RequestCheck:
         """Return calls to choose between, or what a model is told to ask where the person cannot be asked by us."""
         place = self._unknown_place(home)
         options = [
-            CallOption(one.entity_id, review.call, review.effects)
+            CallOption(
+                one.entity_id,
+                review.call,
+                review.effects,
+            )
             for one, review in found
             if review and isinstance(review.effects, Touches)
         ]
@@ -233,7 +264,14 @@ class RequestCheck:
             self.request.asks
             and not {one.domain for one in effects.actions} <= _UNCHOSEN
         )
-        wanted = "" if is_asked else await self._opposite(home, done, effects)
+        if is_asked:
+            wanted = ""
+        else:
+            wanted = await self._opposite(
+                home,
+                done,
+                effects,
+            )
         if not (is_asked or wanted):
             return None
         insists = key in self._returned or bool(self.chosen)
@@ -243,7 +281,9 @@ class RequestCheck:
             self._opposed = {action.entity_id for action in effects.actions}
             self.proposes = insists and bool(await self.async_propose())
         asks = insists and self.can_ask and not self.proposes
-        return Ask("", "opposite") if asks else Deny(reason, is_final=insists)
+        if asks:
+            return Ask("", "opposite")
+        return Deny(reason, is_final=insists)
 
     def _elsewhere(
         self, home: Home, key: tuple[str, str], targets: AbstractSet[str]
@@ -256,7 +296,12 @@ class RequestCheck:
         rooms = self._named_rooms(home)
         places = rooms or self._named_floors(home)
         there = _areas_of(home, places)
-        away = self._away_from(home, targets, places, there)
+        away = self._away_from(
+            home,
+            targets,
+            places,
+            there,
+        )
         if not away:
             return None
         domains = {one.domain for one in away}
@@ -339,7 +384,11 @@ class RequestCheck:
         home, (one, *others) = async_get_home(self.hass, CONVERSATION), fitting
         if others or is_about_all(self.request.text, self.request.language):
             return _TOLD["some_fit"].format(names=_first_names(fitting)), True
-        where = f" in {quoted(room[0])}" if (room := _room(home, one.area_id)) else ""
+        room = _room(home, one.area_id)
+        if room:
+            where = f" in {quoted(room[0])}"
+        else:
+            where = ""
         entity = f"the {one.domain} {quoted(one.names[0])}{where}"
         return _TOLD["one_fits"].format(
             entity=entity, can=listed(_TABLES["can"][one.domain])
@@ -360,17 +409,25 @@ class RequestCheck:
 
     async def async_propose(self) -> Sequence[ToolCall]:
         """Return calls that do what the words want, and that the person is asked about; none if that is not plain."""
-        meant = await self._async_meant() if self.tools and self.can_ask else ()
+        if self.tools and self.can_ask:
+            meant = await self._async_meant()
+        else:
+            meant = ()
         calls = [
             call
             for one in meant
             if self._is_left(one) and (call := self._call_for(one))
         ]
-        return calls if len(calls) <= _MOST_NAMED else ()
+        if len(calls) <= _MOST_NAMED:
+            return calls
+        return ()
 
     async def async_leaves_out(self, targets: AbstractSet[str]) -> Deny | None:
         """Return why a call does not run that is for some of all that the words mean: calls for all are proposed."""
-        meant = await self._async_meant() if self.is_about_all else ()
+        if self.is_about_all:
+            meant = await self._async_meant()
+        else:
+            meant = ()
         left = {one.entity_id for one in meant if self._is_left(one)}
         if not targets < left or len(await self.async_propose()) != len(left):
             return None
@@ -380,7 +437,10 @@ class RequestCheck:
     @property
     def is_about_all(self) -> bool:
         """Whether the words are about all things of a kind."""
-        return is_about_all(self.request.text, self.request.language)
+        return is_about_all(
+            self.request.text,
+            self.request.language,
+        )
 
     async def _async_meant(self) -> Sequence[ExposedEntity]:
         """Return what a model has opposed, else the one thing that the words fit, or all if all are meant."""
@@ -400,9 +460,15 @@ class RequestCheck:
         meant = [
             one for one in meant if not await self._async_is_about_other(home, one)
         ]
-        return meant if len(meant) == 1 or self.is_about_all else ()
+        if len(meant) == 1 or self.is_about_all:
+            return meant
+        return ()
 
-    async def _async_is_about_other(self, home: Home, one: ExposedEntity) -> bool:
+    async def _async_is_about_other(
+        self,
+        home: Home,
+        one: ExposedEntity,
+    ) -> bool:
         """Return whether the words hold others than those of an entity, its room and its kind, that may name things."""
         if one.entity_id in self._opposed or is_named_in(
             self.hass, one.entity_id, self._words
@@ -435,12 +501,21 @@ class RequestCheck:
             self._wanted & {*_TABLES["can"].get(one.domain, ()), "pause"},
         )
         ways = [
-            calls.get(f"{one.domain}.{wish}", calls.get(wish))
+            calls.get(
+                f"{one.domain}.{wish}",
+                calls.get(wish),
+            )
             for wish in self._wanted
             if wish in able
         ]
-        way = ways[0] if ways and able == self._wanted else None
-        tool = find_tool(way[0], self.tools) if way else None
+        if ways and able == self._wanted:
+            way = ways[0]
+        else:
+            way = None
+        if way:
+            tool = find_tool(way[0], self.tools)
+        else:
+            tool = None
         if way is None or tool is None or any(other != way for other in ways):
             return None
         return local_call(
@@ -492,11 +567,18 @@ class RequestCheck:
         is_sound = not self._wanted.isdisjoint(_SOUND) and led_to <= loud
         return loud if is_sound else led_to
 
-    def _is_able(self, one: ExposedEntity, areas: AbstractSet[str]) -> bool:
+    def _is_able(
+        self,
+        one: ExposedEntity,
+        areas: AbstractSet[str],
+    ) -> bool:
         """Return whether an entity can do what the words want, and is in one of some areas, if there are any."""
         if areas and one.area_id not in areas:
             return False
-        can = _TABLES["can"].get(one.domain, ())
+        can = _TABLES["can"].get(
+            one.domain,
+            (),
+        )
         is_there = self.hass.states.get(one.entity_id) is not None
         return bool(one.names) and is_there and not self._wanted.isdisjoint(can)
 
@@ -519,7 +601,10 @@ class RequestCheck:
             if (state := self.hass.states.get(one.entity_id))
         ]
         wanted = _states_of("fulfilled", self._wanted)
-        is_any = is_about_all(self.request.text, self.request.language)
+        is_any = is_about_all(
+            self.request.text,
+            self.request.language,
+        )
         return (
             bool(states)
             and not wanted.issuperset(states)
@@ -551,17 +636,24 @@ class RequestCheck:
             for one in home.all_entities
             if one.entity_id in targets
         )
-        return (
-            opposite if is_named or await self._of_named_kind(targets, _VERBS) else ""
-        )
+        if is_named or await self._of_named_kind(targets, _VERBS):
+            return opposite
+        return ""
 
     @staticmethod
-    def _agrees(done: AbstractSet[str], wanted: AbstractSet[str]) -> bool:
+    def _agrees(
+        done: AbstractSet[str],
+        wanted: AbstractSet[str],
+    ) -> bool:
         return any(
             not wanted.isdisjoint(_TABLES["agreeing"].get(one, (one,))) for one in done
         )
 
-    def _words_for(self, home: Home, one: ExposedEntity) -> frozenset[str]:
+    def _words_for(
+        self,
+        home: Home,
+        one: ExposedEntity,
+    ) -> frozenset[str]:
         """Return the words of the request that are words of an entity or its room."""
         return self.request.words_of((*one.names, *_room(home, one.area_id)))
 
@@ -576,10 +668,19 @@ class RequestCheck:
 
         Nothing is returned if the call is right.
         """
-        chosen = self._chosen_by_name(home, arguments, done, effects)
+        chosen = self._chosen_by_name(
+            home,
+            arguments,
+            done,
+            effects,
+        )
         if chosen is None or self.is_about_all:
             return (), False
-        rivals = self._rivals(home, chosen, done)
+        rivals = self._rivals(
+            home,
+            chosen,
+            done,
+        )
         led_to = [one.entity for one in rivals if one.is_led_to]
         if not led_to and self._is_only_one(chosen, rivals):
             return (), False
@@ -674,7 +775,10 @@ class RequestCheck:
         return rivals
 
     @staticmethod
-    def _is_only_one(chosen: ExposedEntity, rivals: Sequence[_Rival]) -> bool:
+    def _is_only_one(
+        chosen: ExposedEntity,
+        rivals: Sequence[_Rival],
+    ) -> bool:
         """Return whether a choice is the only one that fits, near the person, or that needs it; or none does."""
         useful = [one.entity for one in rivals if one.is_useful]
         near = [one.entity for one in rivals if one.is_near]
@@ -725,24 +829,30 @@ class RequestCheck:
         named = _names_of((*home.rooms, *home.floors))
         named += [name for one in home.all_entities for name in one.names]
         places = self.request.places
-        return (
-            ""
-            if words_alike(places, telling_words(*named))
-            else " ".join(sorted(places))
-        )
+        if words_alike(places, telling_words(*named)):
+            return ""
+        return " ".join(sorted(places))
 
-    def _is_named(self, entity_id: str, alike: Sequence[ExposedEntity]) -> bool:
+    def _is_named(
+        self,
+        entity_id: str,
+        alike: Sequence[ExposedEntity],
+    ) -> bool:
         """Return whether the words of this turn name an entity, or the last ones before that name one of its kind."""
         if is_named_in(self.hass, entity_id, self._words):
             return True
         for words in map(heard_words, reversed(self.earlier)):
-            if named := [
-                one.entity_id for one in alike if has_name_in(words, one.names)
-            ]:
+            named = [one.entity_id for one in alike if has_name_in(words, one.names)]
+            if named:
                 return entity_id in named
         return False
 
-    def _names(self, kind: str, *, in_any_form: bool) -> bool:
+    def _names(
+        self,
+        kind: str,
+        *,
+        in_any_form: bool,
+    ) -> bool:
         words = heard_words(kind)
         is_form = in_any_form and all(
             words_alike(self._words, (word,)) for word in words
@@ -766,7 +876,11 @@ class RequestCheck:
             if one.partition(".")[0] not in leave_out
         }
         languages = (self.request.language, self.hass.config.language)
-        names = await async_kind_names(self.hass, languages, kinds.values())
+        names = await async_kind_names(
+            self.hass,
+            languages,
+            kinds.values(),
+        )
         named = {
             kind
             for kind, ways in names.items()
@@ -789,21 +903,26 @@ class RequestCheck:
 
     async def _async_kinds_in_words(self) -> Sequence[EntityKind]:
         """Return the kinds that are words of the request, as the language is read: "the water", "the list"."""
-        words = await self.hass.async_add_executor_job(lexicon, self.request.language)
+        words = await self.hass.async_add_executor_job(
+            lexicon,
+            self.request.language,
+        )
         heard = tokens_of_phrase(self.request.text[-MOST_COMPARED:])
-        found = (
-            [
+        if words:
+            found = [
                 one
                 for at in range(len(heard))
                 for _, one in words.phrases.found(heard, at)
             ]
-            if words
-            else []
-        )
+        else:
+            found = []
         kinds = {
             **KINDS,
             "list": EntityKind(frozenset({TODO})),
-            "lists": EntityKind(frozenset({TODO}), is_plural=True),
+            "lists": EntityKind(
+                frozenset({TODO}),
+                is_plural=True,
+            ),
         }
         return [
             kinds[one.value]
@@ -816,7 +935,10 @@ def _first_names(entities: Sequence[ExposedEntity]) -> str:
     return listed([quoted(one.names[0]) for one in entities if one.names][:_MOST_NAMED])
 
 
-def _room(home: Home, area_id: str | None) -> tuple[str, ...]:
+def _room(
+    home: Home,
+    area_id: str | None,
+) -> tuple[str, ...]:
     """Return the name of a room and its aliases; nothing without a room."""
     return next(
         ((room.name, *room.aliases) for room in home.rooms if room.area_id == area_id),
@@ -824,7 +946,10 @@ def _room(home: Home, area_id: str | None) -> tuple[str, ...]:
     )
 
 
-def _states_of(table: str, acts: Iterable[str]) -> frozenset[str]:
+def _states_of(
+    table: str,
+    acts: Iterable[str],
+) -> frozenset[str]:
     """Return the states that some acts lead to, by a table."""
     return frozenset(state for act in acts for state in _TABLES[table].get(act, ()))
 
@@ -834,7 +959,10 @@ def _names_of(places: Iterable[Room | Floor]) -> list[str]:
     return [name for place in places for name in (place.name, *place.aliases)]
 
 
-def _areas_of(home: Home, places: Sequence[Room | Floor]) -> frozenset[str]:
+def _areas_of(
+    home: Home,
+    places: Sequence[Room | Floor],
+) -> frozenset[str]:
     """Return the areas that are some rooms, or that are on some floors."""
     floors = {one.floor_id for one in places if isinstance(one, Floor)}
     return frozenset(
@@ -842,20 +970,30 @@ def _areas_of(home: Home, places: Sequence[Room | Floor]) -> frozenset[str]:
     )
 
 
-def _kind(hass: HomeAssistant, entity_id: str) -> tuple[str, str]:
+def _kind(
+    hass: HomeAssistant,
+    entity_id: str,
+) -> tuple[str, str]:
     state = hass.states.get(entity_id)
     return entity_id.partition(".")[0], str(
         state.attributes.get(ATTR_DEVICE_CLASS) or ""
     ) if state else ""
 
 
-def _all_done(tool: str, arguments: JsonObject, effects: Touches) -> frozenset[str]:
+def _all_done(
+    tool: str,
+    arguments: JsonObject,
+    effects: Touches,
+) -> frozenset[str]:
     """Return what a call does, as the words have it."""
     by_action = (word for one in effects.actions if (word := _done(one, arguments)))
     return frozenset(_by_tool(tool, arguments)) or frozenset(by_action)
 
 
-def _by_tool(tool: str, arguments: JsonObject) -> Iterator[str]:
+def _by_tool(
+    tool: str,
+    arguments: JsonObject,
+) -> Iterator[str]:
     """Yield what is done by a tool whose actions do not tell it."""
     name = tool.rpartition("__")[2]
     if name in _MUTES:
@@ -876,6 +1014,7 @@ def _done(action: EntityAction, arguments: JsonObject) -> str:
         return service.removeprefix("turn_")
     if action.action in _MOVED and arguments.get("position") == _WHOLLY_OPEN:
         return "open"
-    if (level := arguments.get(_LEVELS.get(action.action, ""))) is not None:
+    level = arguments.get(_LEVELS.get(action.action, ""))
+    if level is not None:
         return "on" if level else "off"
     return _DONE.get(action.action, "")

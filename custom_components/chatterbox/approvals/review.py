@@ -67,7 +67,9 @@ class GivenAnswer(Answer):
     @property
     def channel(self) -> ApprovalWay:
         """The channel that it came through."""
-        return self.pin_channel if self.way is ApprovalWay.PIN else self.way
+        if self.way is ApprovalWay.PIN:
+            return self.pin_channel
+        return self.way
 
 
 class CallState(StrEnum):
@@ -211,12 +213,16 @@ class CallReview:
         """The verdict, considering outside content; None if it was not judged."""
         if self.for_outside_content:
             return Verdict.ASK
-        return self.judgement.verdict if self.judgement else None
+        if self.judgement:
+            return self.judgement.verdict
+        return None
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
         """The decisions of rules that require approval, or forbid the call."""
-        return self.judgement.decisions if self.judgement else ()
+        if self.judgement:
+            return self.judgement.decisions
+        return ()
 
     @property
     def acting_call(self) -> ToolCall:
@@ -309,14 +315,14 @@ class CallReview:
     def approval(self) -> ApprovalWay:
         """How it was approved, or why it ran without a question."""
         if self.answer and self.answer.approved:
-            return ApprovalWay.CHOICE if self.is_chosen else self.answer.way
+            if self.is_chosen:
+                return ApprovalWay.CHOICE
+            return self.answer.way
         if self.state is None or not self.state.has_run:
             return ApprovalWay.MISSING
-        return (
-            ApprovalWay.NOT_NEEDED
-            if self.verdict in (None, Verdict.ALLOW)
-            else ApprovalWay.TRUSTED_AUTOMATION
-        )
+        if self.verdict in (None, Verdict.ALLOW):
+            return ApprovalWay.NOT_NEEDED
+        return ApprovalWay.TRUSTED_AUTOMATION
 
     def as_record(self, origin: Mapping[str, JsonValue]) -> JsonObject:
         """Return its record, as documented in `docs/events.md`; `origin` identifies its turn."""
@@ -333,7 +339,10 @@ class CallReview:
             "entity_ids": [*tuple(entity_ids)[:_MOST_ACTIONS]],
             "done_to": [*sorted(self.done_to)[:_MOST_ACTIONS]],
             "actions": [
-                {"entity_id": action.entity_id, "action": action.action}
+                {
+                    "entity_id": action.entity_id,
+                    "action": action.action,
+                }
                 for action in listed
             ],
             "more_actions": len(actions) - len(listed),
@@ -353,4 +362,6 @@ class CallReview:
 def _decider(rule: Rule | None) -> DecidedBy:
     if rule is None:
         return DecidedBy.TOOL
-    return DecidedBy.DEFAULT if rule in DEFAULT_RULES else DecidedBy.RULE
+    if rule in DEFAULT_RULES:
+        return DecidedBy.DEFAULT
+    return DecidedBy.RULE

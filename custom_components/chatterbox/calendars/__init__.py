@@ -11,6 +11,12 @@ from .tools import ADD_EVENT, DELETE_EVENT, FIND_FREE_TIME, GET_EVENTS, MOVE_EVE
 def async_setup_calendars(hass: HomeAssistant) -> None:
     """Add the tools to those of the agents that act, and what is understood without a model."""
     own_tools(hass).extend(
-        (GET_EVENTS, FIND_FREE_TIME, ADD_EVENT, DELETE_EVENT, MOVE_EVENT)
+        (
+            GET_EVENTS,
+            FIND_FREE_TIME,
+            ADD_EVENT,
+            DELETE_EVENT,
+            MOVE_EVENT,
+        )
     )
     recognizers(hass)[GET_EVENTS.definition.name] = async_recognize_calendar

@@ -30,15 +30,32 @@ class EventText:
     names_calendars: bool = False
     """Whether events are told with the names of their calendars."""
 
-    def say(self, key: str, **parts: str) -> str:
+    def say(
+        self,
+        key: str,
+        **parts: str,
+    ) -> str:
         """Return a sentence."""
         return self.sentences[f"calendar_{key}"].format_map(parts)
 
-    def day(self, day: date | datetime, *, is_first: bool = True) -> str:
+    def day(
+        self,
+        day: date | datetime,
+        *,
+        is_first: bool = True,
+    ) -> str:
         """Return a day with its weekday; it `is_first` if a sentence begins with it."""
-        on = day.date() if isinstance(day, datetime) else day
+        if isinstance(day, datetime):
+            on = day.date()
+        else:
+            on = day
         today = dt_util.now().date()
-        return spoken_date(on, self.language, is_first=is_first, now=today)
+        return spoken_date(
+            on,
+            self.language,
+            is_first=is_first,
+            now=today,
+        )
 
     def range(self, time: EventRange) -> str:
         """Return a range of time within a sentence."""
@@ -47,7 +64,11 @@ class EventText:
         if time.is_of_days:
             if last.date() == time.begin.date():
                 return first
-            return self.say("days", start=first, end=self.day(last, is_first=False))
+            return self.say(
+                "days",
+                start=first,
+                end=self.day(last, is_first=False),
+            )
         return f"{first}, {self._hours(time.begin, time.end)}"
 
     def event(self, found: FoundEvent) -> str:
@@ -60,11 +81,16 @@ class EventText:
 
     def begin(self, found: FoundEvent) -> str:
         """Return the day and the time at which an event begins."""
-        return (
-            self.day(found.begin) if found.event.all_day else self.moment(found.begin)
-        )
+        if found.event.all_day:
+            return self.day(found.begin)
+        return self.moment(found.begin)
 
-    def moment(self, moment: datetime, *, is_first: bool = True) -> str:
+    def moment(
+        self,
+        moment: datetime,
+        *,
+        is_first: bool = True,
+    ) -> str:
         """Return a day and a time."""
         return f"{self.day(moment, is_first=is_first)}, {_clock(moment)}"
 
@@ -72,19 +98,31 @@ class EventText:
         """Return events by the days on which they begin."""
         days: dict[date, list[str]] = {}
         for one in found[:_MOST]:
-            details = [one.title, self._time_of_day(one), one.location]
+            details = [
+                one.title,
+                self._time_of_day(one),
+                one.location,
+            ]
             text = ", ".join(filter(None, details))
             if self.names_calendars:
                 text += f" ({self.names(one.calendars)})"
             days.setdefault(one.begin.date(), []).append(text)
         texts = [f"{self.day(day)}: {'; '.join(those)}." for day, those in days.items()]
-        if more := len(found) - _MOST:
+        more = len(found) - _MOST
+        if more:
             texts += [self.say("more", count=str(more))] if more > 0 else []
         return " ".join(texts)
 
-    def answer(self, found: FoundEvents, nothing: str) -> str:
+    def answer(
+        self,
+        found: FoundEvents,
+        nothing: str,
+    ) -> str:
         """Return what calendars have, or that it is nothing, and which ones could not be read."""
-        texts = [self.events(found.events)] if found.events else []
+        if found.events:
+            texts = [self.events(found.events)]
+        else:
+            texts = []
         if found.failed:
             texts.append(self.say("failed", calendars=self.names(found.failed)))
         return " ".join(texts if found.events else [*texts, nothing])
@@ -98,7 +136,10 @@ class EventText:
         texts = [f"{self.day(day)}, {', '.join(those)}" for day, those in days.items()]
         if not texts:
             return self.say("not_free")
-        return self.say("free", times="; ".join(texts))
+        return self.say(
+            "free",
+            times="; ".join(texts),
+        )
 
     def names(self, ids: Sequence[str]) -> str:
         """Return the names of calendars."""
@@ -110,16 +151,27 @@ class EventText:
         if found.event.all_day:
             if is_one_day:
                 return self.say("all_day")
-            return self.say("until", end=self.day(last, is_first=False))
+            return self.say(
+                "until",
+                end=self.day(last, is_first=False),
+            )
         if is_one_day or found.end <= found.begin:
             return self._hours(found.begin, found.end)
         end = self.moment(found.end, is_first=False)
         return f"{_clock(found.begin)}, {self.say('until', end=end)}"
 
-    def _hours(self, begin: datetime, end: datetime) -> str:
+    def _hours(
+        self,
+        begin: datetime,
+        end: datetime,
+    ) -> str:
         if end <= begin:
             return _clock(begin)
-        return self.say("hours", start=_clock(begin), end=_clock(end))
+        return self.say(
+            "hours",
+            start=_clock(begin),
+            end=_clock(end),
+        )
 
 
 def _clock(moment: datetime) -> str:

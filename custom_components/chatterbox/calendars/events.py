@@ -140,7 +140,11 @@ class Calendars:
             if entity and feature & (entity.supported_features or 0)
         ]
 
-    async def async_events(self, ids: Sequence[str], time: EventRange) -> FoundEvents:
+    async def async_events(
+        self,
+        ids: Sequence[str],
+        time: EventRange,
+    ) -> FoundEvents:
         """Return the events of some calendars in a range."""
         answers = await asyncio.gather(
             *(_async_read(self.hass, one, time) for one in ids)
@@ -152,7 +156,10 @@ class Calendars:
                 key = compared(found.title), event.all_day, found.begin, found.end
                 known = merged.get(key, found)
                 if entity_id not in known.calendars:
-                    known = FoundEvent(known.event, (*known.calendars, entity_id))
+                    known = FoundEvent(
+                        known.event,
+                        (*known.calendars, entity_id),
+                    )
                 if known.overlaps(time):
                     merged[key] = known
         ordered = sorted(
@@ -163,14 +170,22 @@ class Calendars:
         ]
         return FoundEvents(ordered, failed)
 
-    async def async_next(self, ids: Sequence[str], words: str = "") -> FoundEvents:
+    async def async_next(
+        self,
+        ids: Sequence[str],
+        words: str = "",
+    ) -> FoundEvents:
         """Return the coming events, or those with some words; one that goes on is coming as well."""
         now, failed = dt_util.now(), list[str]()
         for ahead in _AHEAD:
             readable = [one for one in ids if one not in failed]
-            found = await self.async_events(readable, EventRange(now, now + ahead))
+            found = await self.async_events(
+                readable,
+                EventRange(now, now + ahead),
+            )
             failed += found.failed
-            if called := [one for one in found.events if one.is_called(words)]:
+            called = [one for one in found.events if one.is_called(words)]
+            if called:
                 return FoundEvents(called, failed)
         return FoundEvents((), failed)
 
@@ -179,14 +194,26 @@ class Calendars:
         return ", ".join(entity_name(self.hass, one) for one in ids)
 
 
-async def async_calendars(hass: HomeAssistant, llm_context: LLMContext) -> Calendars:
+async def async_calendars(
+    hass: HomeAssistant,
+    llm_context: LLMContext,
+) -> Calendars:
     """Return the exposed calendars that a speaker may use, as for the action that gets events."""
     every = intent.MatchTargetsConstraints(
         domains={CALENDAR}, assistant=llm_context.assistant
     )
-    states = sorted(matching_states(hass, every), key=lambda one: one.entity_id)
-    user_id = llm_context.context.user_id if llm_context.context else None
-    user = await hass.auth.async_get_user(user_id) if user_id else None
+    states = sorted(
+        matching_states(hass, every),
+        key=lambda one: one.entity_id,
+    )
+    if llm_context.context:
+        user_id = llm_context.context.user_id
+    else:
+        user_id = None
+    if user_id:
+        user = await hass.auth.async_get_user(user_id)
+    else:
+        user = None
     if user:
         may = user.permissions.check_entity
         states = [one for one in states if may(one.entity_id, POLICY_CONTROL)]
@@ -202,8 +229,16 @@ async def _async_read(
         return None
     try:
         async with asyncio.timeout(_LIMIT):
-            return await entity.async_get_events(hass, time.begin, time.end)
+            return await entity.async_get_events(
+                hass,
+                time.begin,
+                time.end,
+            )
     except Exception as error:  # noqa: BLE001 a calendar may be anybody's code, and the others are still good
         # Its text may hold an address with a password, or what an event says.
-        LOGGER.warning("%s could not be read: %s", entity_id, type(error).__name__)
+        LOGGER.warning(
+            "%s could not be read: %s",
+            entity_id,
+            type(error).__name__,
+        )
         return None

@@ -56,7 +56,9 @@ async def async_recognize_calendar(
             is_known = found is None or await _async_has_events(
                 calendars, timed.when, language
             )
-            return _recognized(request, timed) if is_known else found
+            if is_known:
+                return _recognized(request, timed)
+            return found
     return found
 
 
@@ -64,9 +66,17 @@ def _is_of_plans(found: RecognizedRequest) -> bool:
     return found.call is not None and found.call.name == LATER_TOOL
 
 
-async def _async_has_events(calendars: Calendars, when: str, language: str) -> bool:
+async def _async_has_events(
+    calendars: Calendars,
+    when: str,
+    language: str,
+) -> bool:
     """Return whether something is in a calendar at a time, as is told where it might as well be a plan."""
-    time = resolve_range(when, now=dt_util.now(), language=language)
+    time = resolve_range(
+        when,
+        now=dt_util.now(),
+        language=language,
+    )
     if time is None:
         return False
     return bool((await calendars.async_events(calendars.ids, EventRange(*time))).events)
@@ -84,9 +94,17 @@ def _names(calendars: Calendars) -> Mapping[str, str]:
     }
 
 
-def _readings(text: str, language: str) -> Iterator[_Timed]:
+def _readings(
+    text: str,
+    language: str,
+) -> Iterator[_Timed]:
     """Yield a sentence without each of the times in it, and as it is if there is none."""
-    times = times_in(text, language, joined=True, has_days=True)
+    times = times_in(
+        text,
+        language,
+        joined=True,
+        has_days=True,
+    )
     for time in times:
         yield _Timed(time.rest, time.words)
         start = text.find(time.words)
@@ -95,7 +113,10 @@ def _readings(text: str, language: str) -> Iterator[_Timed]:
             shorter = time.words[len(" ".join(words[:cut])) :].strip()
             at = text.find(shorter, start)
             if at >= 0 and is_resolved(shorter, language):
-                yield _Timed(text[:at] + text[at + len(shorter) :], shorter)
+                yield _Timed(
+                    text[:at] + text[at + len(shorter) :],
+                    shorter,
+                )
     if not times:
         yield _Timed(text)
 
@@ -129,7 +150,11 @@ def _recognized(request: CalendarRequest, timed: _Timed) -> RecognizedRequest:
     arguments: JsonObject = {name: value for name, value in given.items() if value}
     if request.action in {"next", "find", "find_event"}:
         arguments["most"] = 1
-    call = ToolCall("", tool, canonical_json(arguments))
+    call = ToolCall(
+        "",
+        tool,
+        canonical_json(arguments),
+    )
     return RecognizedRequest(
         tool, is_question=is_question, call=call, is_last_resort=not is_question
     )

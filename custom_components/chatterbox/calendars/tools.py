@@ -121,7 +121,11 @@ _WAKING: Final = (time(8), time(22))
 class _NotPossible(Exception):
     """A call cannot be done. The text tells why, in the language of the speaker."""
 
-    def __init__(self, text: str, hint: str = "") -> None:
+    def __init__(
+        self,
+        text: str,
+        hint: str = "",
+    ) -> None:
         """Keep the text, and a `hint` for the model alone."""
         super().__init__(text)
         self.for_model = f"{text} {hint}".rstrip()
@@ -151,10 +155,17 @@ class _Request:
         """Return an argument; empty without one."""
         return str(self.call.arguments.get(name) or "").strip()
 
-    def fail(self, key: str, **parts: str) -> _NotPossible:
+    def fail(
+        self,
+        key: str,
+        **parts: str,
+    ) -> _NotPossible:
         """Return why something cannot be done."""
         hint = _WRITTEN_TIMES if key == "no_time" else ""
-        return _NotPossible(self.text.say(key, **parts), hint)
+        return _NotPossible(
+            self.text.say(key, **parts),
+            hint,
+        )
 
     def ids(self) -> Sequence[str]:
         """Return the calendars that are meant. Raises `_NotPossible`."""
@@ -168,13 +179,21 @@ class _Request:
 
     def range(self, words: str) -> EventRange:
         """Return the range of time that words mean. Raises `_NotPossible`."""
-        found = resolve_range(words, now=dt_util.now(), language=self.call.language)
+        found = resolve_range(
+            words,
+            now=dt_util.now(),
+            language=self.call.language,
+        )
         time = _written(words) or (EventRange(*found) if found else None)
         if time is None or time.end <= time.begin:
             raise self.fail("no_time")
         return time
 
-    def new_time(self, words: str, moved: FoundEvent | None) -> tuple[EventRange, bool]:
+    def new_time(
+        self,
+        words: str,
+        moved: FoundEvent | None,
+    ) -> tuple[EventRange, bool]:
         """Return the time of an event, an hour if no end is said, and whether it is one of days.
 
         What is moved keeps its length, and what is not said of its time. Raises
@@ -184,14 +203,21 @@ class _Request:
         is_of_days = time.is_of_days
         if moved and "/" not in words:
             is_of_days = is_of_days and moved.event.all_day
-            time = EventRange(time.begin, time.begin + (moved.end - moved.begin))
+            time = EventRange(
+                time.begin,
+                time.begin + (moved.end - moved.begin),
+            )
         if time.end <= time.begin:
             raise self.fail("no_time")
         if dt_util.as_utc(time.end) <= dt_util.utcnow():
             raise self.fail("past")
         return time, is_of_days
 
-    def _spoken_time(self, words: str, moved: FoundEvent | None) -> EventRange:
+    def _spoken_time(
+        self,
+        words: str,
+        moved: FoundEvent | None,
+    ) -> EventRange:
         now, language = dt_util.now(), self.call.language
         keeps = moved is not None and not moved.event.all_day
         moment = resolve_time(
@@ -199,20 +225,36 @@ class _Request:
             now=now,
             language=language,
             sun=partial(get_astral_event_date, self.call.hass),
-            moved=Moment(moved.begin, "", is_sure=True) if moved and keeps else None,
+            moved=Moment(
+                moved.begin,
+                "",
+                is_sure=True,
+            )
+            if moved and keeps
+            else None,
         )
-        found = resolve_range(words, now=now, language=language)
+        found = resolve_range(
+            words,
+            now=now,
+            language=language,
+        )
         if moment and moment.every:
             raise self.fail("no_series")
         if found and not keeps:
             time = EventRange(*found)
             is_exact = time.is_of_days or time.end - time.begin == _HOUR
             if is_exact and time.end > now:
-                begin = time.begin.replace(second=0, microsecond=0)
+                begin = time.begin.replace(
+                    second=0,
+                    microsecond=0,
+                )
                 return EventRange(begin, time.end)
         if moment is None:
             raise self.fail("no_time")
-        due = moment.due.replace(second=0, microsecond=0)
+        due = moment.due.replace(
+            second=0,
+            microsecond=0,
+        )
         if moment.other and not moment.is_sure and due.hour < _WAKING[0].hour:
             due = moment.other
         return EventRange(due, due + _HOUR)
@@ -223,7 +265,10 @@ class _Request:
         """Return the calendars that can do something. Raises `_NotPossible` if none can."""
         able = self.calendars.supporting(ids, feature)
         if not able:
-            raise self.fail(f"cannot_{key}", calendar=self.text.names(ids))
+            raise self.fail(
+                f"cannot_{key}",
+                calendar=self.text.names(ids),
+            )
         return able
 
     async def async_meant(self) -> Sequence[FoundEvent]:
@@ -232,13 +277,19 @@ class _Request:
         if not words and not when:
             raise self.fail("which_event")
         if when:
-            found = await self.calendars.async_events(ids, self.range(when))
+            found = await self.calendars.async_events(
+                ids,
+                self.range(when),
+            )
         else:
             found = await self.calendars.async_next(ids, words)
         called = [one for one in found.events if one.is_called(words)]
         named = [one for one in called if plain_name(one.title) == plain_name(words)]
         if not called:
-            nothing = self.text.say("no_match", text=words or when)
+            nothing = self.text.say(
+                "no_match",
+                text=words or when,
+            )
             raise _NotPossible(self.text.answer(replace(found, events=()), nothing))
         return named or called
 
@@ -251,13 +302,29 @@ class _Request:
         if all(one.is_recurring for one in events):
             raise self.fail("recurs", event=first.title)
         if len(events) > 1:
-            raise self.fail("several", events=self.text.events(events[:_NEXT]))
-        able = self.supporting(first.calendars, feature, key)
+            raise self.fail(
+                "several",
+                events=self.text.events(events[:_NEXT]),
+            )
+        able = self.supporting(
+            first.calendars,
+            feature,
+            key,
+        )
         if len(first.calendars) > 1:
-            raise self.fail("which", calendars=self.text.names(first.calendars))
-        entity = calendar_entity(self.call.hass, able[0])
+            raise self.fail(
+                "which",
+                calendars=self.text.names(first.calendars),
+            )
+        entity = calendar_entity(
+            self.call.hass,
+            able[0],
+        )
         if entity is None or not first.event.uid:
-            raise self.fail(f"cannot_{key}", calendar=self.text.names(able))
+            raise self.fail(
+                f"cannot_{key}",
+                calendar=self.text.names(able),
+            )
         return first, entity
 
 
@@ -268,22 +335,35 @@ def _written(words: str) -> EventRange | None:
     if begin is None or end is None:
         return None
     if dt_util.parse_date(last or first):
-        return EventRange(begin, dt_util.start_of_local_day(end.date() + _DAY))
+        return EventRange(
+            begin,
+            dt_util.start_of_local_day(end.date() + _DAY),
+        )
     return EventRange(begin, end if last else begin + _HOUR)
 
 
 def _edge(written: str) -> datetime | None:
-    if day := dt_util.parse_date(written):
+    day = dt_util.parse_date(written)
+    if day:
         return dt_util.start_of_local_day(day)
     moment = dt_util.parse_datetime(written)
-    return dt_util.as_local(moment) if moment else None
+    if moment:
+        return dt_util.as_local(moment)
+    return None
 
 
-def _iso(time: EventRange, *, is_of_days: bool) -> str:
+def _iso(
+    time: EventRange,
+    *,
+    is_of_days: bool,
+) -> str:
     """Return a time as `_written` reads it."""
     if is_of_days:
         return f"{time.begin.date()}/{time.end.date() - _DAY}"
-    last = max(time.end, time.begin + timedelta(minutes=1))
+    last = max(
+        time.end,
+        time.begin + timedelta(minutes=1),
+    )
     return f"{time.begin.isoformat()}/{last.isoformat()}"
 
 
@@ -292,13 +372,26 @@ async def _async_request(call: OwnCall) -> _Request:
     await call.hass.async_add_executor_job(prepare, call.language)
     sentences = await call.async_sentences()
     several = len(calendars.ids) > 1
-    text = EventText(call.hass, sentences, call.language, names_calendars=several)
-    return _Request(call, calendars, text)
+    text = EventText(
+        call.hass,
+        sentences,
+        call.language,
+        names_calendars=several,
+    )
+    return _Request(
+        call,
+        calendars,
+        text,
+    )
 
 
 def _refused(error: _NotPossible) -> ToolAnswer:
     answer = error_answer(error.for_model)
-    return replace(answer, speech=str(error), open_world=True)
+    return replace(
+        answer,
+        speech=str(error),
+        open_world=True,
+    )
 
 
 async def _async_get_events(call: OwnCall) -> ToolAnswer:
@@ -309,7 +402,10 @@ async def _async_get_events(call: OwnCall) -> ToolAnswer:
     most = call.arguments.get(_MOST)
     try:
         ids = request.ids()
-        time = request.range(when) if when else None
+        if when:
+            time = request.range(when)
+        else:
+            time = None
     except _NotPossible as error:
         return _refused(error)
     if time is None:
@@ -321,15 +417,28 @@ async def _async_get_events(call: OwnCall) -> ToolAnswer:
         now = dt_util.now()
         is_begun = time.begin <= now < time.end
         events = [one for one in found.events if not is_begun or one.end > now]
-        key = "none_left" if len(events) < len(found.events) else "none"
-        nothing = text.say(key, when=text.range(time))
+        if len(events) < len(found.events):
+            key = "none_left"
+        else:
+            key = "none"
+        nothing = text.say(
+            key,
+            when=text.range(time),
+        )
     if words:
         events = [one for one in events if one.is_called(words)]
         nothing = text.say("no_match", text=words)
     if len(found.failed) == len(ids):
         return _refused(request.fail("failed", calendars=text.names(ids)))
-    speech = text.answer(replace(found, events=events), nothing)
-    return ToolAnswer({}, speech=speech, open_world=True)
+    speech = text.answer(
+        replace(found, events=events),
+        nothing,
+    )
+    return ToolAnswer(
+        {},
+        speech=speech,
+        open_world=True,
+    )
 
 
 async def _async_find_free_time(call: OwnCall) -> ToolAnswer:
@@ -343,16 +452,35 @@ async def _async_find_free_time(call: OwnCall) -> ToolAnswer:
             raise request.fail("past")
     except _NotPossible as error:
         return _refused(error)
-    coming = EventRange(max(time.begin, now.replace(second=0, microsecond=0)), time.end)
+    coming = EventRange(
+        max(
+            time.begin,
+            now.replace(second=0, microsecond=0),
+        ),
+        time.end,
+    )
     found = await request.calendars.async_events(ids, coming)
     if len(found.failed) == len(ids):
         return _refused(request.fail("failed", calendars=text.names(ids)))
-    speech = text.answer(found, text.say("none", when=text.range(time)))
+    speech = text.answer(
+        found,
+        text.say(
+            "none",
+            when=text.range(time),
+        ),
+    )
     if found.events:
-        windows = _windows(coming) if time.is_of_days else [coming]
+        if time.is_of_days:
+            windows = _windows(coming)
+        else:
+            windows = [coming]
         slots = [one for window in windows for one in _slots(window, found.events)]
         speech += f" {text.free(slots)}"
-    return ToolAnswer({}, speech=speech, open_world=True)
+    return ToolAnswer(
+        {},
+        speech=speech,
+        open_world=True,
+    )
 
 
 def _windows(time: EventRange) -> Sequence[EventRange]:
@@ -364,13 +492,20 @@ def _windows(time: EventRange) -> Sequence[EventRange]:
     return [EventRange(max(first, time.begin), last) for first, last in hours]
 
 
-def _slots(window: EventRange, events: Sequence[FoundEvent]) -> Sequence[EventRange]:
+def _slots(
+    window: EventRange,
+    events: Sequence[FoundEvent],
+) -> Sequence[EventRange]:
     """Return the parts of a time in which no event with an hour is."""
     slots, begin = list[EventRange](), window.begin
     timed = [one for one in events if not one.event.all_day and one.overlaps(window)]
     for one in timed:
         slots.append(EventRange(begin, one.begin))
-        begin = max(begin, one.end, key=dt_util.as_utc)
+        begin = max(
+            begin,
+            one.end,
+            key=dt_util.as_utc,
+        )
     slots.append(EventRange(begin, window.end))
     return [one for one in slots if one.end - one.begin >= _SHORTEST_SLOT]
 
@@ -381,21 +516,48 @@ async def _async_resolved_add(request: _Request) -> _Resolved:
         raise request.fail("no_title")
     if not request.given(_WHEN):
         raise request.fail("no_time")
-    time, is_of_days = request.new_time(request.given(_WHEN), None)
-    able = request.supporting(request.ids(), CalendarEntityFeature.CREATE_EVENT, "add")
-    entity = calendar_entity(request.call.hass, able[0])
+    time, is_of_days = request.new_time(
+        request.given(_WHEN),
+        None,
+    )
+    able = request.supporting(
+        request.ids(),
+        CalendarEntityFeature.CREATE_EVENT,
+        "add",
+    )
+    entity = calendar_entity(
+        request.call.hass,
+        able[0],
+    )
     if len(able) > 1 or entity is None:
-        raise request.fail("which", calendars=request.text.names(able))
+        raise request.fail(
+            "which",
+            calendars=request.text.names(able),
+        )
     arguments: JsonObject = {
         _TEXT: title,
         _WHEN: _iso(time, is_of_days=is_of_days),
         _CALENDAR: able[0],
-        _SUMMARY: _summary(request, time, is_of_days=is_of_days),
+        _SUMMARY: _summary(
+            request,
+            time,
+            is_of_days=is_of_days,
+        ),
     }
-    return _Resolved(arguments, entity, time, is_of_days)
+    return _Resolved(
+        arguments,
+        entity,
+        time,
+        is_of_days,
+    )
 
 
-def _summary(request: _Request, time: EventRange, *, is_of_days: bool) -> str:
+def _summary(
+    request: _Request,
+    time: EventRange,
+    *,
+    is_of_days: bool,
+) -> str:
     """Return the day and the time of an event that is not there yet."""
     text = request.text
     whole = text.range(time)
@@ -411,7 +573,13 @@ async def _async_resolved_delete(request: _Request) -> _Resolved:
     )
     time = EventRange(found.begin, found.end)
     arguments = _of_event(found) | {_SUMMARY: request.text.time(found)}
-    return _Resolved(arguments, entity, time, found.event.all_day, found)
+    return _Resolved(
+        arguments,
+        entity,
+        time,
+        found.event.all_day,
+        found,
+    )
 
 
 async def _async_resolved_move(request: _Request) -> _Resolved:
@@ -420,27 +588,46 @@ async def _async_resolved_move(request: _Request) -> _Resolved:
     )
     if not request.given(_TO):
         raise request.fail("no_time")
-    time, is_of_days = request.new_time(request.given(_TO), found)
-    new = _summary(request, time, is_of_days=is_of_days)
+    time, is_of_days = request.new_time(
+        request.given(_TO),
+        found,
+    )
+    new = _summary(
+        request,
+        time,
+        is_of_days=is_of_days,
+    )
     old = request.text.begin(found)
     arguments = _of_event(found) | {
         _TO: _iso(time, is_of_days=is_of_days),
         _SUMMARY: request.text.say("old_new", old=old, new=new),
     }
-    return _Resolved(arguments, entity, time, is_of_days, found)
+    return _Resolved(
+        arguments,
+        entity,
+        time,
+        is_of_days,
+        found,
+    )
 
 
 def _of_event(found: FoundEvent) -> JsonObject:
     time = EventRange(found.begin, found.end)
     return {
         _TEXT: found.title,
-        _WHEN: _iso(time, is_of_days=found.event.all_day),
+        _WHEN: _iso(
+            time,
+            is_of_days=found.event.all_day,
+        ),
         _CALENDAR: found.calendars[0],
         _EVENT: found.event.uid or "",
     }
 
 
-async def _async_add(call: OwnCall, resolved: _Resolved) -> None:
+async def _async_add(
+    call: OwnCall,
+    resolved: _Resolved,
+) -> None:
     kind = "date" if resolved.is_of_days else "date_time"
     begin, end = _edges(resolved)
     await call.hass.services.async_call(
@@ -457,21 +644,36 @@ async def _async_add(call: OwnCall, resolved: _Resolved) -> None:
     )
 
 
-async def _async_delete(_call: OwnCall, resolved: _Resolved) -> None:
+async def _async_delete(
+    _call: OwnCall,
+    resolved: _Resolved,
+) -> None:
     await resolved.entity.async_delete_event(str(resolved.arguments[_EVENT]))
 
 
-async def _async_move(_call: OwnCall, resolved: _Resolved) -> None:
+async def _async_move(
+    _call: OwnCall,
+    resolved: _Resolved,
+) -> None:
     begin, end = _edges(resolved)
-    event = resolved.found.event if resolved.found else None
+    if resolved.found:
+        event = resolved.found.event
+    else:
+        event = None
     details = {
         EVENT_SUMMARY: event and event.summary,
         EVENT_DESCRIPTION: event and event.description,
         EVENT_LOCATION: event and event.location,
     }
     changed: dict[str, Any] = {name: value for name, value in details.items() if value}
-    changed |= {EVENT_START: begin, EVENT_END: end}
-    await resolved.entity.async_update_event(str(resolved.arguments[_EVENT]), changed)
+    changed |= {
+        EVENT_START: begin,
+        EVENT_END: end,
+    }
+    await resolved.entity.async_update_event(
+        str(resolved.arguments[_EVENT]),
+        changed,
+    )
 
 
 def _edges(resolved: _Resolved) -> tuple[date, date]:
@@ -509,7 +711,10 @@ class _Change:
         """Return what is done after a yes."""
         if _SUMMARY not in call.arguments:
             return NOTHING
-        action = EntityAction(str(call.arguments[_CALENDAR]), self.action)
+        action = EntityAction(
+            str(call.arguments[_CALENDAR]),
+            self.action,
+        )
         return Touches(frozenset({action}), needs_yes=True)
 
     async def async_run(self, call: OwnCall) -> ToolAnswer:
@@ -519,7 +724,10 @@ class _Change:
             resolved = await self.resolve(request)
             if resolved.arguments != call.arguments:
                 raise request.fail("changed")
-            calendar = entity_name(call.hass, request.given(_CALENDAR))
+            calendar = entity_name(
+                call.hass,
+                request.given(_CALENDAR),
+            )
             async with asyncio.timeout(_LIMIT):
                 await self.change(call, resolved)
         except _NotPossible as error:
@@ -528,14 +736,27 @@ class _Change:
             return _refused(request.fail("late", calendar=calendar))
         except (HomeAssistantError, Invalid, ValueError, NotImplementedError) as error:
             # Its text may hold what an event says.
-            LOGGER.warning("%s failed: %s", self.action, type(error).__name__)
+            LOGGER.warning(
+                "%s failed: %s",
+                self.action,
+                type(error).__name__,
+            )
             return _refused(request.fail("not_changed", calendar=calendar))
         summary = f"{request.given(_TEXT)}, {request.given(_SUMMARY)}"
-        speech = request.text.say(self.done, event=summary, calendar=calendar)
+        speech = request.text.say(
+            self.done,
+            event=summary,
+            calendar=calendar,
+        )
         return ToolAnswer({}, speech=speech)
 
 
-_ADD: Final = _Change("calendar.create_event", "added", _async_resolved_add, _async_add)
+_ADD: Final = _Change(
+    "calendar.create_event",
+    "added",
+    _async_resolved_add,
+    _async_add,
+)
 _DELETE: Final = _Change(
     "calendar.delete_event", "deleted", _async_resolved_delete, _async_delete
 )
@@ -572,7 +793,10 @@ def _definition(
 ) -> ToolDefinition:
     required = [one.removesuffix("!") for one in arguments if one.endswith("!")]
     names = [one.removesuffix("!") for one in arguments]
-    short = parameters(dict.fromkeys(names, ("string", "")), *required)
+    short = parameters(
+        dict.fromkeys(names, ("string", "")),
+        *required,
+    )
     every = dict.fromkeys(names, ("string", "")) | {
         name: (kind, "") for name, kind in hidden.items()
     }
@@ -590,7 +814,11 @@ GET_EVENTS: Final = OwnTool(
     definition=_definition(
         "list",
         "Gets events: those at a time, or the next ones, all or those with a title.",
-        (_WHEN, _TEXT, _CALENDAR),
+        (
+            _WHEN,
+            _TEXT,
+            _CALENDAR,
+        ),
         _READS,
         {_MOST: "integer"},
     ),
@@ -617,9 +845,18 @@ def _changing(
     annotations: ToolAnnotations,
     change: _Change,
 ) -> OwnTool:
-    hidden = {_EVENT: "string", _SUMMARY: "string"}
+    hidden = {
+        _EVENT: "string",
+        _SUMMARY: "string",
+    }
     return OwnTool(
-        definition=_definition(action, description, arguments, annotations, hidden),
+        definition=_definition(
+            action,
+            description,
+            arguments,
+            annotations,
+            hidden,
+        ),
         run=change.async_run,
         needs=_has_calendars,
         prepare=change.async_prepare,
@@ -631,21 +868,34 @@ def _changing(
 ADD_EVENT: Final = _changing(
     "add",
     "Adds an event, after a yes.",
-    (f"{_TEXT}!", f"{_WHEN}!", _CALENDAR),
+    (
+        f"{_TEXT}!",
+        f"{_WHEN}!",
+        _CALENDAR,
+    ),
     _ADDS,
     _ADD,
 )
 DELETE_EVENT: Final = _changing(
     "delete",
     "Deletes an event, after a yes.",
-    (_TEXT, _WHEN, _CALENDAR),
+    (
+        _TEXT,
+        _WHEN,
+        _CALENDAR,
+    ),
     _CHANGES,
     _DELETE,
 )
 MOVE_EVENT: Final = _changing(
     "move",
     "Moves an event to another time, after a yes.",
-    (_TEXT, f"{_TO}!", _WHEN, _CALENDAR),
+    (
+        _TEXT,
+        f"{_TO}!",
+        _WHEN,
+        _CALENDAR,
+    ),
     _CHANGES,
     _MOVE,
 )

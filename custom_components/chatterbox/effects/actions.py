@@ -150,7 +150,10 @@ def action_targets(
     return frozenset(selected.referenced | selected.indirectly_referenced | itself)
 
 
-def groups_among(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str]:
+def groups_among(
+    hass: HomeAssistant,
+    entity_ids: Iterable[str],
+) -> Iterator[str]:
     """Yield the entities that may be groups."""
     known = get_group_entities(hass)
     states = hass.states
@@ -162,14 +165,18 @@ def groups_among(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str
             yield entity_id
 
 
-def members_of(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
+def members_of(
+    hass: HomeAssistant,
+    entity_id: str,
+) -> frozenset[str]:
     """Return the direct members of a group. Empty for other entities."""
     state = hass.states.get(entity_id)
     listed: object = state.attributes.get(const.ATTR_ENTITY_ID) if state else None
     entity = get_group_entities(hass).get(entity_id)
-    found = (
-        set(entity.group.member_entity_ids) if entity and entity.group else set[str]()
-    )
+    if entity and entity.group:
+        found = set(entity.group.member_entity_ids)
+    else:
+        found = set[str]()
     if isinstance(listed, (list, tuple)):
         found |= {member for member in listed if isinstance(member, str)}
     return frozenset(found - {entity_id})
@@ -190,12 +197,19 @@ def controlled_by(effects: Effects) -> frozenset[str]:
     return frozenset(one.entity_id for one in own if one.action not in passing)
 
 
-def bounded[Kind: Effects](
-    hass: HomeAssistant, effects: Kind, sources: Mapping[str, ToolSource]
-) -> Kind:
+def bounded[
+    Kind: Effects,
+](hass: HomeAssistant, effects: Kind, sources: Mapping[str, ToolSource]) -> Kind:
     """Bound what is unknown of scripts, automations and scenes by what the owner has said that they affect."""
     if isinstance(effects, Annotated):
-        return replace(effects, named=bounded(hass, effects.named, sources))
+        return replace(
+            effects,
+            named=bounded(
+                hass,
+                effects.named,
+                sources,
+            ),
+        )
     if not isinstance(effects, Unresolved):
         return effects
     unknowns: set[Unknown] = set()
@@ -213,7 +227,11 @@ def bounded[Kind: Effects](
             for run in effects.intents
         ]
     )
-    return replace(effects, unknowns=frozenset(unknowns), intents=runs)
+    return replace(
+        effects,
+        unknowns=frozenset(unknowns),
+        intents=runs,
+    )
 
 
 def _anything_done_to(
@@ -239,7 +257,11 @@ _DATA_KEYS: Final = (
 )
 """The parts of a step that hold the data of its service."""
 _GENERIC: Final = frozenset(
-    {const.SERVICE_TURN_ON, const.SERVICE_TURN_OFF, const.SERVICE_TOGGLE}
+    {
+        const.SERVICE_TURN_ON,
+        const.SERVICE_TURN_OFF,
+        const.SERVICE_TOGGLE,
+    }
 )
 """Services of `homeassistant` that call the service of the same name in the domain of the entity."""
 RUNNING: Final = frozenset({"script.turn_on", "script.toggle", "automation.trigger"})
@@ -286,7 +308,12 @@ _INSTRUCTING: Final = frozenset(
 )
 """Actions with words for an agent, which may know no rules of ours. Those of a script are its owner's."""
 _PLAY_MEDIA: Final = "media_player.play_media"
-_MEDIA_PARTS: Final = (ATTR_MEDIA_CONTENT_ID, ATTR_MEDIA_CONTENT_TYPE, "media", "extra")
+_MEDIA_PARTS: Final = (
+    ATTR_MEDIA_CONTENT_ID,
+    ATTR_MEDIA_CONTENT_TYPE,
+    "media",
+    "extra",
+)
 _MEDIA_BY_NAME: Final = re.compile(
     r"media-source://(?!tts\b).*|(?:library|spotify|apple_music|tidal|qobuz|deezer|plex|jellyfin|emby|opensubsonic)"
     r"(?:--\w+)?:[\w:/=+-]*|(?![./~\[{])(?!.*(?:://|//|\\|:\S|www\.|\w\.\w{2,}/)).*"
@@ -322,7 +349,14 @@ _LOCK_SERVICES: Final[Mapping[str, str]] = {
     LockState.OPENING: "open",
 }
 _ON_OFF_DOMAINS: Final = frozenset(
-    {"automation", "group", "input_boolean", "light", "remote", "switch"}
+    {
+        "automation",
+        "group",
+        "input_boolean",
+        "light",
+        "remote",
+        "switch",
+    }
 )
 """Domains whose states are all reached by turning on or off."""
 
@@ -373,8 +407,16 @@ class ActionReader:
         source: EntityAction | None = None,
     ) -> None:
         """Read a service call for known entities. `source` is the action that causes it."""
-        action = named_action(domain, service, data)
-        settings = _settings(f"{domain}.{service}", data, source)
+        action = named_action(
+            domain,
+            service,
+            data,
+        )
+        settings = _settings(
+            f"{domain}.{service}",
+            data,
+            source,
+        )
         if domain != HOMEASSISTANT_DOMAIN or service not in _GENERIC:
             self._add_all(
                 [EntityAction(entity_id, action, settings) for entity_id in entity_ids]
@@ -403,7 +445,10 @@ class ActionReader:
     ) -> None:
         """Read a service call with its target in `data`. `source` is the action that causes it."""
         if domain == const.Platform.SCENE and service == "apply":
-            self._apply(data.get(const.CONF_ENTITIES), source)
+            self._apply(
+                data.get(const.CONF_ENTITIES),
+                source,
+            )
         elif domain == "script" and (entity_id := self._script_called(service)):
             self._add(EntityAction(entity_id, "script.turn_on"))
         elif domain in _TELLING:
@@ -411,7 +456,13 @@ class ActionReader:
         elif domain in _SPEAKING:  # older actions have no entity, or that of a player
             named = action_targets(self.hass, domain, data) if has_target(data) else ()
             own = [one for one in named if one.startswith(f"{domain}.")]
-            self.touch(own or [f"{domain}.{service}"], domain, service, data, source)
+            self.touch(
+                own or [f"{domain}.{service}"],
+                domain,
+                service,
+                data,
+                source,
+            )
         elif not has_target(data):
             self._unknowns.add(
                 Unknown(
@@ -419,7 +470,12 @@ class ActionReader:
                 )
             )
         else:
-            self._act(domain, service, data, source)
+            self._act(
+                domain,
+                service,
+                data,
+                source,
+            )
 
     @callback
     def sequence(
@@ -472,7 +528,10 @@ class ActionReader:
         while self._waiting:
             batch, self._waiting = self._waiting, []
             groups = set(
-                groups_among(self.hass, [action.entity_id for action in batch])
+                groups_among(
+                    self.hass,
+                    [action.entity_id for action in batch],
+                )
             )
             for action in batch:
                 if action.action in RUNNING:
@@ -527,9 +586,19 @@ class ActionReader:
             all(isinstance(part, Mapping) for part in parts)
             and not decided_by_template(targets)
         ):
-            self.call(domain, service, data, source)
+            self.call(
+                domain,
+                service,
+                data,
+                source,
+            )
             return
-        reach = self._reach(domain, service, data, source)
+        reach = self._reach(
+            domain,
+            service,
+            data,
+            source,
+        )
         self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source, reach))
 
     def _reach(
@@ -550,8 +619,16 @@ class ActionReader:
             return None
         action = EntityAction(
             domain,
-            named_action(domain, service, data),
-            _settings(f"{domain}.{service}", data, source),
+            named_action(
+                domain,
+                service,
+                data,
+            ),
+            _settings(
+                f"{domain}.{service}",
+                data,
+                source,
+            ),
         )
         if action in self._reaches:
             return self._reaches[action]
@@ -577,15 +654,29 @@ class ActionReader:
         kind = str(step.get(const.CONF_TYPE))
         entity = step.get(const.CONF_ENTITY_ID)
         if domain == "mobile_app":
-            self.call(const.Platform.NOTIFY, domain, {}, source)
+            self.call(
+                const.Platform.NOTIFY,
+                domain,
+                {},
+                source,
+            )
             return
         if not acts_on_own_domain(domain) or not isinstance(entity, str):
             self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source))
             return
         entity_id = (
-            er.async_resolve_entity_id(er.async_get(self.hass), entity) or entity
+            er.async_resolve_entity_id(
+                er.async_get(self.hass),
+                entity,
+            )
+            or entity
         )
-        self.touch([entity_id], domain, _service_of_device_action(domain, kind), step)
+        self.touch(
+            [entity_id],
+            domain,
+            _service_of_device_action(domain, kind),
+            step,
+        )
 
     def _act(
         self,
@@ -594,11 +685,19 @@ class ActionReader:
         data: Mapping[str, object],
         source: EntityAction | None,
     ) -> None:
-        targets = action_targets(self.hass, domain, data)
+        targets = action_targets(
+            self.hass,
+            domain,
+            data,
+        )
         name = f"{domain}.{service}"
         if name in _INSTRUCTING and (source is None or decided_by_template(data)):
             self._unknowns.add(
-                Unknown(UnknownReason.OPAQUE_ACTION, source, action=name)
+                Unknown(
+                    UnknownReason.OPAQUE_ACTION,
+                    source,
+                    action=name,
+                )
             )
         if acts_on_own_domain(domain):
             targets = frozenset(
@@ -611,10 +710,20 @@ class ActionReader:
                 EntityAction(target, name) for target in targets
             ]
             self._unknowns |= {
-                Unknown(UnknownReason.OPAQUE_ACTION, one, action=name)
+                Unknown(
+                    UnknownReason.OPAQUE_ACTION,
+                    one,
+                    action=name,
+                )
                 for one in touched or [source]
             }
-        self.touch(targets, domain, service, data, source)
+        self.touch(
+            targets,
+            domain,
+            service,
+            data,
+            source,
+        )
 
     def _pass_on(self, action: EntityAction) -> None:
         """Apply the action of a group to its members."""
@@ -623,10 +732,16 @@ class ActionReader:
             if member.partition(".")[0] == domain or not acts_on_own_domain(domain):
                 self._add(EntityAction(member, action.action, action.settings))
             elif service in _GENERIC and domain == action.domain:
-                self.touch([member], HOMEASSISTANT_DOMAIN, service, {})
+                self.touch(
+                    [member],
+                    HOMEASSISTANT_DOMAIN,
+                    service,
+                    {},
+                )
 
     def _run(self, action: EntityAction) -> None:
-        if script := script_of(self.hass, action.entity_id):
+        script = script_of(self.hass, action.entity_id)
+        if script:
             self.sequence(script.sequence, action)
         else:
             self._unknowns.add(Unknown(UnknownReason.CONTENT, action))
@@ -639,13 +754,22 @@ class ActionReader:
         elif entry is None or entry.platform not in _SCENES_OF_LIGHTS:
             self._unknowns.add(Unknown(UnknownReason.CONTENT, action))
 
-    def _apply(self, entities: object, source: EntityAction | None) -> None:
-        if (states := parsed_states(self.hass, entities)) is None:
+    def _apply(
+        self,
+        entities: object,
+        source: EntityAction | None,
+    ) -> None:
+        states = parsed_states(self.hass, entities)
+        if states is None:
             self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source))
         else:
             self._reproduce(states, source)
 
-    def _reproduce(self, states: Iterable[State], source: EntityAction | None) -> None:
+    def _reproduce(
+        self,
+        states: Iterable[State],
+        source: EntityAction | None,
+    ) -> None:
         """Read the reproduction of states. A group passes its state on to its members."""
         waiting, seen = deque(states), set[str]()
         while waiting:
@@ -653,27 +777,41 @@ class ActionReader:
             if state.entity_id in seen:
                 continue
             seen.add(state.entity_id)
-            plays = (
-                _settings(_PLAY_MEDIA, state.attributes, source)
-                if state.domain == "media_player"
-                else ()
-            )
+            if state.domain == "media_player":
+                plays = _settings(
+                    _PLAY_MEDIA,
+                    state.attributes,
+                    source,
+                )
+            else:
+                plays = ()
             for name in reproducing_actions(state):
                 self._add(EntityAction(state.entity_id, name, plays))
             if state.domain == "group":
                 members = members_of(self.hass, state.entity_id)
                 waiting += [
-                    State(member, state.state, state.attributes) for member in members
+                    State(
+                        member,
+                        state.state,
+                        state.attributes,
+                    )
+                    for member in members
                 ]
 
     def _script_called(self, service: str) -> str | None:
         """Return the script behind an action of its own. The action keeps its name if the entity is renamed."""
         registry = er.async_get(self.hass)
         entity_id = (
-            registry.async_get_entity_id("script", "script", service)
+            registry.async_get_entity_id(
+                "script",
+                "script",
+                service,
+            )
             or f"script.{service}"
         )
-        return entity_id if self.hass.states.get(entity_id) else None
+        if self.hass.states.get(entity_id):
+            return entity_id
+        return None
 
 
 def _service_of_device_action(domain: str, kind: str) -> str:
@@ -681,7 +819,9 @@ def _service_of_device_action(domain: str, kind: str) -> str:
     if domain == const.Platform.ALARM_CONTROL_PANEL:
         return f"alarm_{kind}"
     verb, separator, rest = kind.partition("_")
-    return f"{verb}_cover{separator}{rest}" if domain == const.Platform.COVER else kind
+    if domain == const.Platform.COVER:
+        return f"{verb}_cover{separator}{rest}"
+    return kind
 
 
 def _settings(
@@ -700,12 +840,17 @@ def _settings(
         is_chosen = decided_by_template(parts) or (
             source is None and not _is_by_name(*parts)
         )
-        return ((ATTR_MEDIA_CONTENT_ID, inf),) if is_chosen else ()
-    message = (
-        data.get("message") if action.startswith(f"{const.Platform.TTS}.") else None
-    )
+        if is_chosen:
+            return ((ATTR_MEDIA_CONTENT_ID, inf),)
+        return ()
+    if action.startswith(f"{const.Platform.TTS}."):
+        message = data.get("message")
+    else:
+        message = None
     is_chosen = message is not None and (source is None or decided_by_template(message))
-    return (("message", inf),) if is_chosen else ()
+    if is_chosen:
+        return (("message", inf),)
+    return ()
 
 
 def _degrees(value: object) -> float:
@@ -716,7 +861,12 @@ def _degrees(value: object) -> float:
     return degrees if isfinite(degrees) else inf
 
 
-def _is_by_name(media_id: object, kind: object, media: object, extra: object) -> bool:
+def _is_by_name(
+    media_id: object,
+    kind: object,
+    media: object,
+    extra: object,
+) -> bool:
     """Return whether media is one of the home or of a catalogue, or is only named."""
     if isinstance(media, Mapping):
         media_id = media.get(ATTR_MEDIA_CONTENT_ID)
@@ -743,11 +893,20 @@ def _named_steps(
     for name in (arguments.get(const.CONF_ACTION), arguments.get("service")):
         if not isinstance(name, str):
             continue
-        named = [name] if "." in name else [f"{own}.{name}" for own in sorted(domains)]
+        if "." in name:
+            named = [name]
+        else:
+            named = [f"{own}.{name}" for own in sorted(domains)]
         for action in (one.strip().lower() for one in named):
             if is_template_string(action) or _is_action(hass, action):
-                aimed = {const.CONF_TARGET: target} if target else {}
-                step = {const.CONF_ACTION: action, const.CONF_SERVICE_DATA: data}
+                if target:
+                    aimed = {const.CONF_TARGET: target}
+                else:
+                    aimed = {}
+                step = {
+                    const.CONF_ACTION: action,
+                    const.CONF_SERVICE_DATA: data,
+                }
                 yield step | aimed
 
 
@@ -756,7 +915,10 @@ def _data_of(arguments: Mapping[str, object]) -> object:
     data: object = {key: arguments[key] for key in TARGET_KEYS if key in arguments}
     for part in (arguments.get(const.CONF_SERVICE_DATA), arguments.get("service_data")):
         if isinstance(data, Mapping) and isinstance(part, Mapping):
-            data = {**data, **part}
+            data = {
+                **data,
+                **part,
+            }
         elif part:
             data = part
     return data
@@ -794,7 +956,12 @@ def reproducing_actions(state: State) -> frozenset[str]:
 def _cover_actions(state: State) -> Iterator[str]:
     """Yield the actions of a cover. If it has no positions, opening or closing stands for a position."""
     places = (
-        (ATTR_CURRENT_POSITION, ATTR_POSITION, "set_cover_position", "open_cover"),
+        (
+            ATTR_CURRENT_POSITION,
+            ATTR_POSITION,
+            "set_cover_position",
+            "open_cover",
+        ),
         (
             ATTR_CURRENT_TILT_POSITION,
             ATTR_TILT_POSITION,
@@ -803,8 +970,13 @@ def _cover_actions(state: State) -> Iterator[str]:
         ),
     )
     for attribute, name, setting, opening in places:
-        if (position := state.attributes.get(attribute)) is not None:
-            yield named_action(const.Platform.COVER, setting, {name: position})
+        position = state.attributes.get(attribute)
+        if position is not None:
+            yield named_action(
+                const.Platform.COVER,
+                setting,
+                {name: position},
+            )
             if position != 0:
                 yield f"{const.Platform.COVER}.{opening}"
         if state.state in _OPEN:
@@ -813,7 +985,11 @@ def _cover_actions(state: State) -> Iterator[str]:
                 f"{const.Platform.COVER}.{opening}",
             )
         elif state.state in _CLOSED:
-            yield named_action(const.Platform.COVER, setting, {name: 0})
+            yield named_action(
+                const.Platform.COVER,
+                setting,
+                {name: 0},
+            )
 
 
 def _alarm_service(state: str) -> str:
@@ -839,13 +1015,15 @@ def _flat_steps(
             yield from _flat_steps(_listed(branch))
 
 
-def _branches(kind: str, step: Mapping[str, object]) -> Iterator[object]:
+def _branches(
+    kind: str,
+    step: Mapping[str, object],
+) -> Iterator[object]:
     """Yield the sequences inside a step. Missing ones are None."""
-    holders = (
-        _listed(step[kind])
-        if kind in (const.CONF_CHOOSE, const.CONF_PARALLEL, const.CONF_REPEAT)
-        else []
-    )
+    if kind in (const.CONF_CHOOSE, const.CONF_PARALLEL, const.CONF_REPEAT):
+        holders = _listed(step[kind])
+    else:
+        holders = []
     for holder in [*holders, step]:
         if isinstance(holder, Mapping):
             yield from (
@@ -862,4 +1040,6 @@ def _branches(kind: str, step: Mapping[str, object]) -> Iterator[object]:
 def _listed(value: object) -> list[object]:
     if value is None:
         return []
-    return value if isinstance(value, list) else [value]
+    if isinstance(value, list):
+        return value
+    return [value]

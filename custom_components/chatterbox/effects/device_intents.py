@@ -71,7 +71,12 @@ _OFRANGES: Final = (HVACMode.HEAT_COOL, HVACMode.AUTO)
 _LIMITS: Final = {
     **dict.fromkeys(
         (ATTR_TEMPERATURE, *RANGE),
-        (ATTR_MIN_TEMP, ATTR_MAX_TEMP, "temp_out_of_range", ("check", "temp")),
+        (
+            ATTR_MIN_TEMP,
+            ATTR_MAX_TEMP,
+            "temp_out_of_range",
+            ("check", "temp"),
+        ),
     ),
     ATTR_HUMIDITY: (
         ATTR_MIN_HUMIDITY,
@@ -154,20 +159,34 @@ _PLAYER: Final[Mapping[str, DeviceValue]] = {
 MEMBERS: Final = "members"
 _GROUPING: Final = MediaPlayerEntityFeature.GROUPING
 _JOIN: Final = {
-    MEMBERS: DeviceValue("join", probatio.All(cv.ensure_list, [cv.string]), _GROUPING)
+    MEMBERS: DeviceValue(
+        "join",
+        probatio.All(
+            cv.ensure_list,
+            [cv.string],
+        ),
+        _GROUPING,
+    )
 }
 
 
 def features_of(state: State) -> int:
     """Return what a device can do."""
     features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES)
-    return features if isinstance(features, int) else 0
+    if isinstance(features, int):
+        return features
+    return 0
 
 
-def choices_of(state: State, setting: DeviceValue) -> Sequence[str]:
+def choices_of(
+    state: State,
+    setting: DeviceValue,
+) -> Sequence[str]:
     """Return what a device may be set to, as it writes it."""
     listed: object = state.attributes.get(setting.choices)
-    return [*map(str, listed)] if isinstance(listed, list | tuple) else []
+    if isinstance(listed, list | tuple):
+        return [*map(str, listed)]
+    return []
 
 
 def has_setting(state: State, setting: DeviceValue) -> bool:
@@ -208,7 +227,11 @@ class DeviceIntent(intent.IntentHandler):
             probatio.Optional(slot): one.validator
             for slot, one in self.settings.items()
         }
-        return {**where, **values, **near}
+        return {
+            **where,
+            **values,
+            **near,
+        }
 
     def is_for(self, state: State) -> bool:
         """Return whether a device can do any of it."""
@@ -222,8 +245,13 @@ class DeviceIntent(intent.IntentHandler):
         """Yield the actions with their data, before it is known for which devices."""
         if self.service:
             yield self.service, {}
-        if members := values.get(MEMBERS):
-            found = _players(hass, members, assistant)
+        members = values.get(MEMBERS)
+        if members:
+            found = _players(
+                hass,
+                members,
+                assistant,
+            )
             yield "join", {ATTR_GROUP_MEMBERS: [one.entity_id for one in found]}
         given = [slot for slot in self.settings if slot in values and slot != MEMBERS]
         for service in dict.fromkeys(self.settings[slot].service for slot in given):
@@ -240,7 +268,12 @@ class DeviceIntent(intent.IntentHandler):
             raise ServiceValidationError(
                 translation_domain=DOMAIN, translation_key="device_no_value"
             )
-        states = self._matched(hass, slots, values, intent_obj.assistant)
+        states = self._matched(
+            hass,
+            slots,
+            values,
+            intent_obj.assistant,
+        )
         each = [
             (state, await self._async_fitted(hass, state, values, intent_obj.language))
             for state in states
@@ -251,14 +284,23 @@ class DeviceIntent(intent.IntentHandler):
             for state, fitted in each
             if isinstance(fitted, Exception)
         }
-        done = await self._async_set_each(intent_obj, able, problems)
+        done = await self._async_set_each(
+            intent_obj,
+            able,
+            problems,
+        )
         if not done:
             raise next(iter(problems.values()))
         response = await self._async_response(intent_obj, done)
         for state in states:
-            if problem := problems.get(state.entity_id):
+            problem = problems.get(state.entity_id)
+            if problem:
                 # As Home Assistant's handlers do; the reason is read from there.
-                _LOGGER.error("%s was not set", state.entity_id, exc_info=problem)
+                _LOGGER.error(
+                    "%s was not set",
+                    state.entity_id,
+                    exc_info=problem,
+                )
                 response.failed_results.append(_target(state))
         return response
 
@@ -312,9 +354,17 @@ class DeviceIntent(intent.IntentHandler):
             single_target=is_group or not (area or floor),
         )
         preferences = intent.MatchTargetsPreferences(near, near_floor)
-        found = intent.async_match_targets(hass, constraints, preferences)
+        found = intent.async_match_targets(
+            hass,
+            constraints,
+            preferences,
+        )
         if not found.is_match:
-            raise intent.MatchFailedError(found, constraints, preferences)
+            raise intent.MatchFailedError(
+                found,
+                constraints,
+                preferences,
+            )
         return found.states
 
     async def _async_fitted(
@@ -349,12 +399,19 @@ class DeviceIntent(intent.IntentHandler):
                     },
                 )
             fitted[slot] = alike[0]
-        if problem := _out_of_limits(state, values):
+        problem = _out_of_limits(state, values)
+        if problem:
             return problem
         modes = choices_of(state, _CLIMATE[ATTR_HVAC_MODE])
-        needed = next((one for one in _OFRANGES if one in modes), None)
+        needed = next(
+            (one for one in _OFRANGES if one in modes),
+            None,
+        )
         if not fitted.keys().isdisjoint(RANGE) and state.state not in _OFRANGES:
-            given = {ATTR_HVAC_MODE: needed} if needed else {}
+            if needed:
+                given = {ATTR_HVAC_MODE: needed}
+            else:
+                given = {}
             fitted = given | fitted
         return fitted
 
@@ -366,7 +423,10 @@ class DeviceIntent(intent.IntentHandler):
             await hass.services.async_call(
                 self.domain,
                 service,
-                {ATTR_ENTITY_ID: state.entity_id, **data},
+                {
+                    ATTR_ENTITY_ID: state.entity_id,
+                    **data,
+                },
                 blocking=True,
                 context=intent_obj.context,
             )
@@ -390,12 +450,21 @@ class DeviceIntent(intent.IntentHandler):
         for state, values in able:
             names = [assist_name(hass, state.entity_id, state.name)]
             if MEMBERS in values or self.service:
-                players = _players(hass, values.get(MEMBERS, ()), intent_obj.assistant)
+                players = _players(
+                    hass,
+                    values.get(MEMBERS, ()),
+                    intent_obj.assistant,
+                )
                 names += [assist_name(hass, one.entity_id, one.name) for one in players]
                 key = "players_parted" if self.service else "players_joined"
                 spoken.append(sentences[key].format(names=", ".join(names)))
                 continue
-            words = await async_told_values(hass, language, self.domain, values)
+            words = await async_told_values(
+                hass,
+                language,
+                self.domain,
+                values,
+            )
             spoken.append(f"{names[0]}: {', '.join(words)}.")
         response.async_set_speech(" ".join(spoken))
         return response
@@ -403,7 +472,11 @@ class DeviceIntent(intent.IntentHandler):
 
 def _target(state: State) -> intent.IntentResponseTarget:
     kind = intent.IntentResponseTargetType.ENTITY
-    return intent.IntentResponseTarget(state.name, kind, state.entity_id)
+    return intent.IntentResponseTarget(
+        state.name,
+        kind,
+        state.entity_id,
+    )
 
 
 def _out_of_limits(
@@ -420,8 +493,15 @@ def _out_of_limits(
         if value is None or None in ends or ends[0] <= value <= ends[1]:
             continue
         key = problem
-        checked = f"{prefix}_{suffix}" if prefix else suffix
-        names = (checked, least, most)
+        if prefix:
+            checked = f"{prefix}_{suffix}"
+        else:
+            checked = suffix
+        names = (
+            checked,
+            least,
+            most,
+        )
         placeholders = dict(zip(names, map(str, (value, *ends)), strict=True))
     if not key:
         return None
@@ -432,7 +512,11 @@ def _out_of_limits(
     )
 
 
-def _players(hass: HomeAssistant, names: Any, assistant: str | None) -> Sequence[State]:
+def _players(
+    hass: HomeAssistant,
+    names: Any,
+    assistant: str | None,
+) -> Sequence[State]:
     """Return the players that are to play along, by their names or rooms. Raises `MatchFailedError`."""
     found = dict[str, State]()
     for name in names:
@@ -458,9 +542,20 @@ async def async_value_word(
     hass: HomeAssistant, language: str, domain: str, slot: str, value: str
 ) -> str:
     """Return Home Assistant's word for a value of a device; the value itself where it has none."""
-    words = await async_get_translations(hass, language, "entity_component", {domain})
-    part = "state" if slot == ATTR_HVAC_MODE else f"state_attributes.{slot}.state"
-    return words.get(f"component.{domain}.entity_component._.{part}.{value}", value)
+    words = await async_get_translations(
+        hass,
+        language,
+        "entity_component",
+        {domain},
+    )
+    if slot == ATTR_HVAC_MODE:
+        part = "state"
+    else:
+        part = f"state_attributes.{slot}.state"
+    return words.get(
+        f"component.{domain}.entity_component._.{part}.{value}",
+        value,
+    )
 
 
 async def async_told_values(
@@ -477,7 +572,13 @@ async def async_told_values(
         )
         match slot:
             case "preset_mode" if value == PRESET_NONE:
-                word = await async_value_word(hass, language, domain, slot, value)
+                word = await async_value_word(
+                    hass,
+                    language,
+                    domain,
+                    slot,
+                    value,
+                )
                 words_of_values.append(f"{name} {word}")
             case "hvac_mode" | "source" | "sound_mode" | "preset_mode":
                 words_of_values.append(
@@ -498,7 +599,10 @@ async def async_told_values(
             case "humidity":
                 words_of_values.append(f"{name} {value:g} {PERCENTAGE}")
             case _:
-                word = str(value).lower() if isinstance(value, bool) else str(value)
+                if isinstance(value, bool):
+                    word = str(value).lower()
+                else:
+                    word = str(value)
                 word = await async_value_word(hass, language, domain, slot, word)
                 words_of_values.append(f"{name} {word}")
     return words_of_values
@@ -508,8 +612,18 @@ DEVICE_INTENTS: Final = (
     DeviceIntent(
         SET_CLIMATE, CLIMATE, _CLIMATE, "Sets thermostats and air conditioners"
     ),
-    DeviceIntent(SET_PLAYER, MEDIA_PLAYER, _PLAYER, "Sets how a player plays"),
-    DeviceIntent(JOIN_PLAYERS, MEDIA_PLAYER, _JOIN, "Has others play along"),
+    DeviceIntent(
+        SET_PLAYER,
+        MEDIA_PLAYER,
+        _PLAYER,
+        "Sets how a player plays",
+    ),
+    DeviceIntent(
+        JOIN_PLAYERS,
+        MEDIA_PLAYER,
+        _JOIN,
+        "Has others play along",
+    ),
     DeviceIntent(
         PART_PLAYERS, MEDIA_PLAYER, {}, "Takes a player out of its group", "unjoin"
     ),

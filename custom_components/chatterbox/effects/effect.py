@@ -88,7 +88,10 @@ class _Sentence:
 
     is_guessed: bool = False
     """Whether Home Assistant guesses what it means, and passes over words of it."""
-    intents: tuple[IntentRun, ...] = field(default=(), compare=False)
+    intents: tuple[IntentRun, ...] = field(
+        default=(),
+        compare=False,
+    )
     """The intents that are run, each with its share of the effects."""
 
 
@@ -167,9 +170,10 @@ def possible_actions(effects: Effects) -> frozenset[EntityAction] | None:
     """Return the known actions and those that unknown effects may consist of; None if these could be any."""
     if isinstance(effects, Annotated):
         effects = effects.named
-    unknowns = (
-        effects.unknowns if isinstance(effects, Unresolved) else frozenset[Unknown]()
-    )
+    if isinstance(effects, Unresolved):
+        unknowns = effects.unknowns
+    else:
+        unknowns = frozenset[Unknown]()
     reaches = [unknown.reach for unknown in unknowns if unknown.reach is not None]
     if len(reaches) == len(unknowns):
         return actions_of(effects).union(*reaches)
@@ -182,7 +186,9 @@ def effects_of(
     """Combine known actions and unknown effects."""
     known = frozenset(actions)
     unknown = frozenset(unknowns)
-    return Unresolved(unknown, known) if unknown else Touches(known)
+    if unknown:
+        return Unresolved(unknown, known)
+    return Touches(known)
 
 
 def joined(several: Iterable[Touches | Unresolved]) -> Touches | Unresolved:
@@ -196,7 +202,10 @@ def joined(several: Iterable[Touches | Unresolved]) -> Touches | Unresolved:
     ]
     intents = tuple(run for part in parts for run in part.intents)
     effects = replace(
-        effects_of((action for part in parts for action in part.actions), unknowns),
+        effects_of(
+            (action for part in parts for action in part.actions),
+            unknowns,
+        ),
         intents=intents,
     )
     is_beside = any(
@@ -220,15 +229,26 @@ def run_by(
 
 def intents_of(effects: Effects) -> tuple[IntentRun, ...]:
     """Return the intents that a call runs."""
-    return effects.named.intents if isinstance(effects, Annotated) else effects.intents
+    if isinstance(effects, Annotated):
+        return effects.named.intents
+    return effects.intents
 
 
-def named_action(domain: str, service: str, data: Mapping[str, object]) -> str:
+def named_action(
+    domain: str,
+    service: str,
+    data: Mapping[str, object],
+) -> str:
     """Return the name of an action. Position 0 is named as closing."""
     action = f"{domain}.{service}"
-    position, closing = _CLOSED_POSITION.get(action, ("", action))
+    position, closing = _CLOSED_POSITION.get(
+        action,
+        ("", action),
+    )
     value = data.get(position)
-    return closing if isinstance(value, (int, float)) and value == 0 else action
+    if isinstance(value, (int, float)) and value == 0:
+        return closing
+    return action
 
 
 class When(NamedTuple):
@@ -260,7 +280,12 @@ def timed_call(
 ) -> TimedCall:
     """Return the call that a call leads to: itself, now, unless another one or another time is known."""
     now = TimedCall(tool, arguments)
-    return timed.get((tool.name, canonical_json(arguments)), now) if timed else now
+    if timed:
+        return timed.get(
+            (tool.name, canonical_json(arguments)),
+            now,
+        )
+    return now
 
 
 class ActionKind(StrEnum):
@@ -304,7 +329,12 @@ _ACTIONS_OF_KIND: Final[Mapping[ActionKind, tuple[str, ...]]] = {
     ),
     ActionKind.CLOSE: ("cover.close_*", "valve.close_*"),
     ActionKind.OPEN_OR_CLOSE: ("cover.toggle*", "valve.toggle*"),
-    ActionKind.CHANGE: (f"*.{ANY_ACTION}*", "*.select_*", "*.set_*", "*.volume_*"),
+    ActionKind.CHANGE: (
+        f"*.{ANY_ACTION}*",
+        "*.select_*",
+        "*.set_*",
+        "*.volume_*",
+    ),
     ActionKind.TOGGLE: ("*.toggle",),
     ActionKind.TURN_OFF: ("*.turn_off",),
     ActionKind.TURN_ON: ("*.turn_on",),

@@ -68,7 +68,11 @@ _ON_OFF_SERVICES: Final[Mapping[tuple[str, str], str]] = {
 _READS: Final = Reach()
 _NO_CONTEXT: Final = Context()
 
-_UNITS: Final = {"hours": 3_600, "minutes": 60, "seconds": 1}
+_UNITS: Final = {
+    "hours": 3_600,
+    "minutes": 60,
+    "seconds": 1,
+}
 
 type Slots = Mapping[str, JsonValue]
 """The values of an intent's slots by name."""
@@ -76,12 +80,13 @@ type Slots = Mapping[str, JsonValue]
 
 def delayed_command(intent_type: str, slots: Slots) -> str:
     """Return the sentence that a timer passes to Home Assistant when it finishes, or an empty text."""
-    command = (
-        slots.get("conversation_command")
-        if intent_type == intent.INTENT_START_TIMER
-        else None
-    )
-    return "" if intent.is_blank_slot_value(command) else str(command).strip()
+    if intent_type == intent.INTENT_START_TIMER:
+        command = slots.get("conversation_command")
+    else:
+        command = None
+    if intent.is_blank_slot_value(command):
+        return ""
+    return str(command).strip()
 
 
 def delay_of(slots: Slots) -> int:
@@ -104,7 +109,10 @@ class Naming(NamedTuple):
     """Whether a call can give the domain."""
 
 
-def handler_of(hass: HomeAssistant, intent_type: str) -> intent.IntentHandler | None:
+def handler_of(
+    hass: HomeAssistant,
+    intent_type: str,
+) -> intent.IntentHandler | None:
     """Return the handler of an intent."""
     return next(
         (one for one in intent.async_get(hass) if one.intent_type == intent_type), None
@@ -116,14 +124,33 @@ def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
     handler = handler_of(hass, intent_type)
     if isinstance(handler, intent.DynamicServiceIntentHandler):
         return Naming(
-            ("name", "area", "floor"),
+            (
+                "name",
+                "area",
+                "floor",
+            ),
             frozenset(handler.required_domains or ()),
             takes_domain=True,
         )
     if isinstance(handler, DeviceIntent):
-        return Naming(("name", "area", "floor"), frozenset({handler.domain}))
-    reach = HANDLERS.get(handler_path(handler), _READS) if handler else _READS
-    return Naming(reach.where, frozenset({reach.domain})) if reach.domain else Naming()
+        return Naming(
+            (
+                "name",
+                "area",
+                "floor",
+            ),
+            frozenset({handler.domain}),
+        )
+    if handler:
+        reach = HANDLERS.get(handler_path(handler), _READS)
+    else:
+        reach = _READS
+    if reach.domain:
+        return Naming(
+            reach.where,
+            frozenset({reach.domain}),
+        )
+    return Naming()
 
 
 def filled[V](arguments: Mapping[str, V]) -> dict[str, V]:
@@ -172,7 +199,11 @@ def missed_by_intent(
     named = {
         slot: value for slot, value in slots.items() if (slot, value) != ("name", "all")
     }
-    constraints = selection(named, assistant, naming.domains)
+    constraints = selection(
+        named,
+        assistant,
+        naming.domains,
+    )
     if not naming.slots or not constraints.has_constraints:
         return frozenset()
     if isinstance(handler, intent.DynamicServiceIntentHandler):
@@ -181,9 +212,17 @@ def missed_by_intent(
             features=handler.required_features,
             states=handler.required_states,
         )
-    result = intent.async_match_targets(hass, constraints, preferences)
+    result = intent.async_match_targets(
+        hass,
+        constraints,
+        preferences,
+    )
     if not result.is_match:
-        return intent.MatchFailedError(result, constraints, preferences)
+        return intent.MatchFailedError(
+            result,
+            constraints,
+            preferences,
+        )
     candidates = frozenset(
         state.entity_id for state in matching_states(hass, constraints)
     )
@@ -201,7 +240,16 @@ def intent_effects(
     handler = handler_of(hass, intent_type)
     if handler is None:
         return NOTHING
-    return run_by(intent_type, _effects(hass, handler, slots, assistant), slots)
+    return run_by(
+        intent_type,
+        _effects(
+            hass,
+            handler,
+            slots,
+            assistant,
+        ),
+        slots,
+    )
 
 
 def _effects(
@@ -246,14 +294,22 @@ READ_ENTITIES: Final = "entity_ids"
 """The slot of the entities about which a question is answered that Home Assistant does not understand."""
 
 
-def entities_read(hass: HomeAssistant, run: IntentRun) -> frozenset[str]:
+def entities_read(
+    hass: HomeAssistant,
+    run: IntentRun,
+) -> frozenset[str]:
     """Return the exposed entities of which an intent tells; none for one that changes something."""
-    if isinstance(known := run.slots.get(READ_ENTITIES), list):
+    known = run.slots.get(READ_ENTITIES)
+    if isinstance(known, list):
         return frozenset(map(str, known))
     if not is_question_intent(hass, run.intent_type):
         return frozenset()
     domains = _READ_DOMAINS.get(run.intent_type)
-    constraints = selection(run.slots, DOMAIN, domains)
+    constraints = selection(
+        run.slots,
+        DOMAIN,
+        domains,
+    )
     return frozenset(one.entity_id for one in matching_states(hass, constraints))
 
 
@@ -305,8 +361,15 @@ def _service_effects(
     given: intent.Intent, handler: intent.DynamicServiceIntentHandler
 ) -> Touches | Unresolved:
     data = {name: slot["value"] for name, slot in given.slots.items()}
-    slots = data | {"name": None} if data.get("name") == "all" else data
-    constraints = selection(slots, given.assistant, handler.required_domains)
+    if data.get("name") == "all":
+        slots = data | {"name": None}
+    else:
+        slots = data
+    constraints = selection(
+        slots,
+        given.assistant,
+        handler.required_domains,
+    )
     if not constraints.has_constraints:
         return NOTHING
     reader = ActionReader(given.hass)
@@ -314,8 +377,17 @@ def _service_effects(
     for state in matching_states(given.hass, constraints):
         states[state.domain].append(state)
     for alike in states.values():
-        if called := _service(given, handler, alike[0]):
-            reader.touch([state.entity_id for state in alike], *called, data)
+        called = _service(
+            given,
+            handler,
+            alike[0],
+        )
+        if called:
+            reader.touch(
+                [state.entity_id for state in alike],
+                *called,
+                data,
+            )
     return reader.effects()
 
 
@@ -324,7 +396,11 @@ def _setting_effects(
 ) -> Touches | Unresolved:
     """Return the effects of an intent of our own. A mode turns on or off, and a range may set one."""
     data = {name: slot["value"] for name, slot in given.slots.items()}
-    constraints = selection(data, given.assistant, {handler.domain})
+    constraints = selection(
+        data,
+        given.assistant,
+        {handler.domain},
+    )
     ids = [state.entity_id for state in matching_states(given.hass, constraints)]
     reader = ActionReader(given.hass)
     try:
@@ -339,7 +415,12 @@ def _setting_effects(
         actions.append((SERVICE_TURN_OFF if is_off else SERVICE_TURN_ON, {}))
     for service, values in actions:
         members = values.get(ATTR_GROUP_MEMBERS, ())
-        reader.touch([*ids, *members], handler.domain, service, values)
+        reader.touch(
+            [*ids, *members],
+            handler.domain,
+            service,
+            values,
+        )
     return reader.effects()
 
 
@@ -351,15 +432,19 @@ def _service(
         domain, service = handler.get_domain_and_service(given, state)
     except intent.IntentHandleError:
         return None
-    special = (
-        _ON_OFF_SERVICES.get((state.domain, service))
-        if isinstance(handler, OnOffIntentHandler)
-        else None
-    )
-    return (state.domain, special) if special else (domain, service)
+    if isinstance(handler, OnOffIntentHandler):
+        special = _ON_OFF_SERVICES.get((state.domain, service))
+    else:
+        special = None
+    if special:
+        return (state.domain, special)
+    return (domain, service)
 
 
-def _reached(valid: intent.Intent, reach: Reach) -> Touches | Unresolved:
+def _reached(
+    valid: intent.Intent,
+    reach: Reach,
+) -> Touches | Unresolved:
     if not reach.domain:
         return NOTHING
     data = {slot: given["value"] for slot, given in valid.slots.items()}
@@ -370,15 +455,26 @@ def _reached(valid: intent.Intent, reach: Reach) -> Touches | Unresolved:
     reader = ActionReader(valid.hass)
     entity_ids = [state.entity_id for state in matching_states(valid.hass, constraints)]
     for service in reach.services:
-        reader.touch(entity_ids, reach.domain, service, data)
+        reader.touch(
+            entity_ids,
+            reach.domain,
+            service,
+            data,
+        )
     return reader.effects()
 
 
-def _script_effects(hass: HomeAssistant, script: object) -> Touches | Unresolved:
+def _script_effects(
+    hass: HomeAssistant,
+    script: object,
+) -> Touches | Unresolved:
     if script is None:
         return NOTHING
     if not isinstance(script, Script):
-        return effects_of((), {Unknown(UnknownReason.CONTENT)})
+        return effects_of(
+            (),
+            {Unknown(UnknownReason.CONTENT)},
+        )
     reader = ActionReader(hass)
     reader.sequence(script.sequence)
     return reader.effects()
@@ -422,11 +518,10 @@ def items_meant(
         lists = [state.entity_id for state in matching_states(hass, constraints)]
     index = NameIndex[str]()
     states = _STATES_OF_ITEMS[intent_type]
-    items = (
-        [one for one in items_on_list(hass, lists[0]) if one.status in states]
-        if len(lists) == 1
-        else []
-    )
+    if len(lists) == 1:
+        items = [one for one in items_on_list(hass, lists[0]) if one.status in states]
+    else:
+        items = []
     if any(item in {one.uid, one.summary} for one in items):
         return []
     for summary in filter(None, (one.summary for one in items)):

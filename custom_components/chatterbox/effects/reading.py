@@ -95,10 +95,20 @@ _STEP: Final = 20
 _OPEN: Final = 100
 """The position of what is fully open."""
 _DEGREE: Final = 1
-_COLOURS: Final = {"warm_white": 2700, "cold_white": 4000, "daylight": 6500}
+_COLOURS: Final = {
+    "warm_white": 2700,
+    "cold_white": 4000,
+    "daylight": 6500,
+}
 """Colour temperatures that have a name, in kelvin."""
 _COLOURED: Final = frozenset(
-    {ColorMode.HS, ColorMode.RGB, ColorMode.RGBW, ColorMode.RGBWW, ColorMode.XY}
+    {
+        ColorMode.HS,
+        ColorMode.RGB,
+        ColorMode.RGBW,
+        ColorMode.RGBWW,
+        ColorMode.XY,
+    }
 )
 _SEARCHING: Final = (
     MediaPlayerEntityFeature.SEARCH_MEDIA | MediaPlayerEntityFeature.PLAY_MEDIA
@@ -145,7 +155,11 @@ class ReadSentence(NamedTuple):
 NOTHING_READ: Final = ReadSentence()
 _RUN: Final = frozenset({"scene", "script"})
 """The domains of what may change anything."""
-_REFERRED: Final = (EntityCommand, WorldQuestion, StateQuestion)
+_REFERRED: Final = (
+    EntityCommand,
+    WorldQuestion,
+    StateQuestion,
+)
 """Requests to which the next one may add."""
 _CLOCK: Final = {
     "time": intent.INTENT_GET_CURRENT_TIME,
@@ -166,9 +180,14 @@ async def async_read(
     before: RequestBefore = None,
 ) -> ReadSentence:
     """Return what a sentence asks for; empty if it is not understood. `last` is what the request `before` was about."""
-    if (words := await _async_lexicon(hass, user_input.language)) is None:
+    words = await _async_lexicon(hass, user_input.language)
+    if words is None:
         return NOTHING_READ
-    names = await _async_vocabulary(hass, base_language(user_input.language), words)
+    names = await _async_vocabulary(
+        hass,
+        base_language(user_input.language),
+        words,
+    )
     if _names_hidden(hass, user_input.text, names):
         return NOTHING_READ
     area = async_speaker_area(hass, user_input)
@@ -178,10 +197,24 @@ async def async_read(
         last=last,
         before=before,
     )
-    requests = understand(user_input.text, words, names, surroundings)
+    requests = understand(
+        user_input.text,
+        words,
+        names,
+        surroundings,
+    )
     if not requests:
-        return _read_date(user_input, words, names)
-    return _read_requests(hass, requests, names, area)
+        return _read_date(
+            user_input,
+            words,
+            names,
+        )
+    return _read_requests(
+        hass,
+        requests,
+        names,
+        area,
+    )
 
 
 def _read_requests(
@@ -194,7 +227,11 @@ def _read_requests(
     unknown = list[UnknownName]()
     changed = frozenset[str]()
     for read_request in requests:
-        request = _after_changes(read_request, changed, names)
+        request = _after_changes(
+            read_request,
+            changed,
+            names,
+        )
         if request is None:
             return NOTHING_READ
         if isinstance(request, EntityCommand):
@@ -264,7 +301,9 @@ def _answerable(
             has_moved = any(ATTR_CURRENT_POSITION in one.attributes for one in states)
             is_stepped = act in _STEPS or (is_by and has_moved)
             if is_stepped:
-                return StateQuestion(ids, "one") if len(ids) <= MOST_TOLD else None
+                if len(ids) <= MOST_TOLD:
+                    return StateQuestion(ids, "one")
+                return None
             is_robot = {one.domain for one in states} <= _OF_ROBOTS.keys()
             return request if is_by or is_robot else None
         case PlayRequest():
@@ -282,15 +321,26 @@ async def _async_likeliest(
     words = await _async_lexicon(hass, language)
     if words is None:
         return None
-    names = await _async_vocabulary(hass, base_language(language), words)
-    return next(iter(read(sentence, words, names)), None)
+    names = await _async_vocabulary(
+        hass,
+        base_language(language),
+        words,
+    )
+    return next(
+        iter(read(sentence, words, names)),
+        None,
+    )
 
 
 async def async_unexplained(
     hass: HomeAssistant, sentence: str, language: str
 ) -> frozenset[str]:
     """Return the words of a sentence that neither the lexicon of a language nor a name at home explains."""
-    likeliest = await _async_likeliest(hass, sentence, language)
+    likeliest = await _async_likeliest(
+        hass,
+        sentence,
+        language,
+    )
     return frozenset(likeliest.unknown if likeliest else ())
 
 
@@ -301,7 +351,11 @@ async def async_is_explained(
 
     Without `has_names`, those of the home are not known for certain, either.
     """
-    likeliest = await _async_likeliest(hass, user_input.text, user_input.language)
+    likeliest = await _async_likeliest(
+        hass,
+        user_input.text,
+        user_input.language,
+    )
     doubted = {Role.UNKNOWN, Role.AMOUNT}
     if not has_names:
         doubted.add(Role.ENTITY)
@@ -342,11 +396,18 @@ async def async_is_assumed(
         return False
     touched = actions_of(intent_effects(hass, intent_type, slots, conversation.DOMAIN))
     domains = frozenset(split_entity_id(one.entity_id)[0] for one in touched)
-    names = await _async_vocabulary(hass, base_language(user_input.language), words)
+    names = await _async_vocabulary(
+        hass,
+        base_language(user_input.language),
+        words,
+    )
     return bool(domains) and is_assumed(user_input.text, words, names, domains)
 
 
-async def _async_lexicon(hass: HomeAssistant, language: str) -> Lexicon | None:
+async def _async_lexicon(
+    hass: HomeAssistant,
+    language: str,
+) -> Lexicon | None:
     """Return the words of a language, if there are any."""
     return lexicon(await _async_loaded(hass, language))
 
@@ -356,13 +417,11 @@ async def async_past_question(
 ) -> PastQuestion | None:
     """Return what a sentence asks about what was; None for any other one."""
     words = past_lexicon(code := await _async_loaded(hass, language))
-    return (
-        past_question(
+    if words:
+        return past_question(
             sentence, words, await _async_vocabulary(hass, f"{code}, past", words)
         )
-        if words
-        else None
-    )
+    return None
 
 
 async def async_happenings(
@@ -372,7 +431,11 @@ async def async_happenings(
     words = happening_lexicon(code := await _async_loaded(hass, language))
     if words is None:
         return ()
-    names = await _async_vocabulary(hass, f"{code}, happenings", words)
+    names = await _async_vocabulary(
+        hass,
+        f"{code}, happenings",
+        words,
+    )
     return [*happenings(sentence, code, words, names)]
 
 
@@ -383,8 +446,17 @@ async def async_spoken_message(
     words = await _async_lexicon(hass, language)
     if words is None:
         return None
-    names = await _async_vocabulary(hass, base_language(language), words)
-    return spoken_message(sentence, language, words, names)
+    names = await _async_vocabulary(
+        hass,
+        base_language(language),
+        words,
+    )
+    return spoken_message(
+        sentence,
+        language,
+        words,
+        names,
+    )
 
 
 async def async_fact_request(
@@ -392,7 +464,13 @@ async def async_fact_request(
 ) -> FactRequest | None:
     """Return what a sentence wants to be done with facts; None for any other sentence."""
     words = await _async_lexicon(hass, language)
-    return fact_request(sentence, language, words) if words else None
+    if words:
+        return fact_request(
+            sentence,
+            language,
+            words,
+        )
+    return None
 
 
 async def async_calendar_request(
@@ -402,7 +480,12 @@ async def async_calendar_request(
     words = await _async_lexicon(hass, language)
     if words is None:
         return None
-    return calendar_request(sentence, language, words, calendars)
+    return calendar_request(
+        sentence,
+        language,
+        words,
+        calendars,
+    )
 
 
 async def async_guest_mode_wish(
@@ -410,17 +493,31 @@ async def async_guest_mode_wish(
 ) -> GuestModeWish | None:
     """Return what a sentence wants of guest mode; None for any other sentence."""
     words = await _async_lexicon(hass, language)
-    return guest_mode_wish(sentence, language, words) if words else None
+    if words:
+        return guest_mode_wish(
+            sentence,
+            language,
+            words,
+        )
+    return None
 
 
-async def _async_loaded(hass: HomeAssistant, language: str) -> str:
+async def _async_loaded(
+    hass: HomeAssistant,
+    language: str,
+) -> str:
     """Load what is needed to read sentences of a language, and return its code."""
-    if (code := base_language(language)) not in _loaded_languages:
+    code = base_language(language)
+    if code not in _loaded_languages:
         await hass.async_add_executor_job(_load, code)
     return code
 
 
-def _names_hidden(hass: HomeAssistant, sentence: str, names: HomeVocabulary) -> bool:
+def _names_hidden(
+    hass: HomeAssistant,
+    sentence: str,
+    names: HomeVocabulary,
+) -> bool:
     """Return whether a sentence names what is not exposed, with words that would be taken for something else."""
     found, known = tokens(sentence), entities_by_name(hass)
     heard = [token.word for token in found]
@@ -451,9 +548,17 @@ def _read_date(
                 if moment is None:
                     return NOTHING_READ
                 if moment.names_hour and question.topics != ("date",):
-                    timed = replace(question, days=(), hour=moment.due)
+                    timed = replace(
+                        question,
+                        days=(),
+                        hour=moment.due,
+                    )
                 else:
-                    timed = replace(question, days=(), on=moment.due.date())
+                    timed = replace(
+                        question,
+                        days=(),
+                        on=moment.due.date(),
+                    )
                 return ReadSentence(answered=timed, last=timed)
             case _:
                 pass
@@ -472,7 +577,11 @@ def _intents(
             known = (_CLOCK[topic] for topic in topics if topic in _CLOCK)
             yield from (IntentCall(intent_type, {}) for intent_type in known)
         case ListRequest():
-            yield from _list_calls(hass, request, names)
+            yield from _list_calls(
+                hass,
+                request,
+                names,
+            )
         case PlayRequest():
             yield from _play_calls(hass, request, names, area)
         case DeviceSetting():
@@ -483,7 +592,10 @@ def _intents(
             yield from _calls(hass, request, names)
         case TimerRequest(durations, name):
             named = {"name": name} if name else {}
-            yield IntentCall(intent.INTENT_START_TIMER, {**durations, **named})
+            yield IntentCall(
+                intent.INTENT_START_TIMER,
+                {**durations, **named},
+            )
         case StateQuestion(ids=ids, aspect="temperature") if names.domains(ids) == {
             "climate"
         }:
@@ -510,7 +622,11 @@ def _play_calls(
     area: ar.AreaEntry | None,
 ) -> Iterator[IntentCall]:
     """Yield an intent for each room that plays; none if one of several players in a room is meant."""
-    rooms = _by_room(hass, request, names)
+    rooms = _by_room(
+        hass,
+        request,
+        names,
+    )
     players = [_players_for(hass, one, names, area) for one in rooms]
     for found in players if all(len(one) <= 1 for one in players) else ():
         slots: dict[str, JsonValue] = {"search_query": request.words}
@@ -518,12 +634,18 @@ def _play_calls(
         yield IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, slots)
 
 
-def _group_calls(hass: HomeAssistant, request: PlayerGroup) -> Iterator[IntentCall]:
+def _group_calls(
+    hass: HomeAssistant,
+    request: PlayerGroup,
+) -> Iterator[IntentCall]:
     """Yield the intent that has players play together, or those that part them: of several, those in a group."""
     ids = request.ids
     if request.leader:
         members: list[JsonValue] = [*sorted(ids - {request.leader})]
-        slots: dict[str, JsonValue] = {"name": request.leader, MEMBERS: members}
+        slots: dict[str, JsonValue] = {
+            "name": request.leader,
+            MEMBERS: members,
+        }
         yield IntentCall(JOIN_PLAYERS, slots)
         return
     grouped = {one for one in ids if _is_grouped(hass.states.get(one))}
@@ -549,7 +671,10 @@ def _device_calls(
         for slot, value in request.values.items()
     }
     for one in sorted(request.ids):
-        slots = {"name": one, **values}
+        slots = {
+            "name": one,
+            **values,
+        }
         match names.by_id[one].domain:
             case "humidifier":
                 yield IntentCall("HassHumidifierSetpoint", slots)
@@ -599,7 +724,10 @@ def _list_calls(
     hass: HomeAssistant, request: ListRequest, names: HomeVocabulary
 ) -> Iterator[IntentCall]:
     """Yield the intents that change a list; none unless one list is meant, or has each item that leaves it."""
-    intent_type, response = _OF_ITEMS.get(request.act, ("", ""))
+    intent_type, response = _OF_ITEMS.get(
+        request.act,
+        ("", ""),
+    )
     lists = [
         entity
         for entity in names.entities
@@ -608,7 +736,14 @@ def _list_calls(
     found = list[IntentCall]()
     for item in request.items if intent_type else ():
         each = [
-            IntentCall(intent_type, {"item": known, "name": entity.names[0]}, response)
+            IntentCall(
+                intent_type,
+                {
+                    "item": known,
+                    "name": entity.names[0],
+                },
+                response,
+            )
             for entity in lists
             for known in _items_of(hass, intent_type, entity, item)
         ]
@@ -624,11 +759,21 @@ def _items_of(
     """Return what an item is on a list, if it is one of it; as it was said, if it is to be added."""
     if intent_type == _OF_ITEMS["add"][0]:
         return (item,)
-    slots: dict[str, JsonValue] = {"item": item, "name": entity.names[0]}
-    meant = items_meant(hass, intent_type, slots, conversation.DOMAIN)
+    slots: dict[str, JsonValue] = {
+        "item": item,
+        "name": entity.names[0],
+    }
+    meant = items_meant(
+        hass,
+        intent_type,
+        slots,
+        conversation.DOMAIN,
+    )
     on_list = items_on_list(hass, entity.entity_id)
     known = [*meant, *(item for one in on_list if one.summary == item)]
-    return known if len(known) == 1 else ()
+    if len(known) == 1:
+        return known
+    return ()
 
 
 _SET: Final = {
@@ -678,7 +823,10 @@ async def _async_vocabulary(
     return names
 
 
-def _modes(hass: HomeAssistant, home: Home) -> frozenset[KnownMode]:
+def _modes(
+    hass: HomeAssistant,
+    home: Home,
+) -> frozenset[KnownMode]:
     """Return all that the devices of the home may be set to."""
     found = set[KnownMode]()
     for entity in home.all_entities:
@@ -691,14 +839,21 @@ def _modes(hass: HomeAssistant, home: Home) -> frozenset[KnownMode]:
         for slot, setting in _SET[entity.domain].items():
             if not has_setting(state, setting):
                 continue
-            values = choices_of(state, setting) if setting.choices else ("",)
+            if setting.choices:
+                values = choices_of(state, setting)
+            else:
+                values = ("",)
             is_told = len(values) <= _MOST_VALUES
             known = (KnownMode(entity_id, slot, one) for one in values if is_told)
             found |= {*known}
     return frozenset(found)
 
 
-def _indexed(hass: HomeAssistant, home: Home, words: Lexicon) -> HomeVocabulary:
+def _indexed(
+    hass: HomeAssistant,
+    home: Home,
+    words: Lexicon,
+) -> HomeVocabulary:
     states = {
         entity.entity_id: hass.states.get(entity.entity_id)
         for entity in home.all_entities
@@ -720,7 +875,10 @@ def _indexed(hass: HomeAssistant, home: Home, words: Lexicon) -> HomeVocabulary:
         if one.names
     )
     rooms = (
-        NamedPlace((room.name, *room.aliases), frozenset({room.area_id}))
+        NamedPlace(
+            (room.name, *room.aliases),
+            frozenset({room.area_id}),
+        )
         for room in home.rooms
     )
     on_floor = {
@@ -730,7 +888,10 @@ def _indexed(hass: HomeAssistant, home: Home, words: Lexicon) -> HomeVocabulary:
         for floor in home.floors
     }
     floors = (
-        NamedPlace((floor.name, *floor.aliases), on_floor[floor.floor_id])
+        NamedPlace(
+            (floor.name, *floor.aliases),
+            on_floor[floor.floor_id],
+        )
         for floor in home.floors
     )
     return HomeVocabulary(entities, (*rooms, *floors), words)
@@ -775,7 +936,11 @@ _OF_PLAYERS: Final = {
 _READ_FIRST: Final = frozenset(
     {
         *_OF_PLAYERS.values(),
-        *("HassClimateSetTemperature", "HassSetVolume", "HassSetVolumeRelative"),
+        *(
+            "HassClimateSetTemperature",
+            "HassSetVolume",
+            "HassSetVolumeRelative",
+        ),
         INTENT_MEDIA_SEARCH_AND_PLAY,
     }
 )
@@ -811,7 +976,12 @@ def _calls(
         for state in _able(states, command):
             yield from _set(state, command)
         return
-    if whole := _at_once(hass, command, names):
+    whole = _at_once(
+        hass,
+        command,
+        names,
+    )
+    if whole:
         yield whole
         return
     is_played = {one.domain for one in states} == {MEDIA_PLAYER}
@@ -833,18 +1003,23 @@ def _in_unit(command: EntityCommand, unit: str) -> EntityCommand:
     )
 
 
-def _switched(state: State, act: str) -> Iterator[IntentCall]:
+def _switched(
+    state: State,
+    act: str,
+) -> Iterator[IntentCall]:
     name: dict[str, JsonValue] = {"name": state.entity_id}
     match state.domain:
         case "vacuum" | "lawn_mower" as robot:
-            if intent_type := _OF_ROBOTS[robot].get(act):
+            intent_type = _OF_ROBOTS[robot].get(act)
+            if intent_type:
                 yield IntentCall(intent_type, name)
         case "media_player" if act in _OF_PLAYERS:
             yield IntentCall(_OF_PLAYERS[act], name)
         case domain:
-            intent_type = (
-                intent.INTENT_TURN_OFF if act in _OFF else intent.INTENT_TURN_ON
-            )
+            if act in _OFF:
+                intent_type = intent.INTENT_TURN_OFF
+            else:
+                intent_type = intent.INTENT_TURN_ON
             yield IntentCall(
                 intent_type,
                 name | {"domain": domain},
@@ -854,7 +1029,14 @@ def _switched(state: State, act: str) -> Iterator[IntentCall]:
 
 _OF_ROBOTS: Final[Mapping[str, Mapping[str, str]]] = {
     "vacuum": {
-        **dict.fromkeys(("clean", "on", "start"), "HassVacuumStart"),
+        **dict.fromkeys(
+            (
+                "clean",
+                "on",
+                "start",
+            ),
+            "HassVacuumStart",
+        ),
         **dict.fromkeys(("dock", "off"), "HassVacuumReturnToBase"),
     },
     "lawn_mower": {
@@ -886,7 +1068,10 @@ def _at_once(
     if len(entities) == 1 or domains != {LIGHT} or command.act not in _ON | _OFF:
         return None
     areas = {entity.area_id for entity in entities}
-    area_id = areas.pop() if len(areas) == 1 else None
+    if len(areas) == 1:
+        area_id = areas.pop()
+    else:
+        area_id = None
     area = ar.async_get(hass).async_get_area(area_id or "")
     slots: dict[str, JsonValue] = {"domain": LIGHT}
     key = "light_all"
@@ -894,12 +1079,26 @@ def _at_once(
         slots["area"], key = area.name, "lights_area"
     is_on = command.act in _ON
     intent_type = intent.INTENT_TURN_ON if is_on else intent.INTENT_TURN_OFF
-    effects = intent_effects(hass, intent_type, slots, conversation.DOMAIN)
+    effects = intent_effects(
+        hass,
+        intent_type,
+        slots,
+        conversation.DOMAIN,
+    )
     is_same = {action.entity_id for action in actions_of(effects)} == command.ids
-    return IntentCall(intent_type, slots, key) if is_same else None
+    if is_same:
+        return IntentCall(
+            intent_type,
+            slots,
+            key,
+        )
+    return None
 
 
-def _able(states: Sequence[State], command: EntityCommand) -> Sequence[State]:
+def _able(
+    states: Sequence[State],
+    command: EntityCommand,
+) -> Sequence[State]:
     """Return those of some lights that have colours, where a colour is set."""
     if not command.colour:
         return states
@@ -924,15 +1123,32 @@ _SETTING: Final = {
 """The intents that set a value, and the slots that an amount is for, by domain."""
 
 
-def _valued(state: State, value: JsonValue, slot: str = "") -> IntentCall:
+def _valued(
+    state: State,
+    value: JsonValue,
+    slot: str = "",
+) -> IntentCall:
     """Return the intent that sets a value of an entity."""
     intent_type, usual = _SETTING[state.domain]
-    slots = {"name": state.entity_id, slot or usual: value}
-    response = slot or usual if state.domain == LIGHT else "default"
-    return IntentCall(intent_type, slots, response)
+    slots = {
+        "name": state.entity_id,
+        slot or usual: value,
+    }
+    if state.domain == LIGHT:
+        response = slot or usual
+    else:
+        response = "default"
+    return IntentCall(
+        intent_type,
+        slots,
+        response,
+    )
 
 
-def _set(state: State, command: EntityCommand) -> Iterator[IntentCall]:
+def _set(
+    state: State,
+    command: EntityCommand,
+) -> Iterator[IntentCall]:
     amount = command.amount or 0.0
     match state.domain:
         case "light" if command.colour:
@@ -940,12 +1156,23 @@ def _set(state: State, command: EntityCommand) -> Iterator[IntentCall]:
             slot, value = (
                 ("temperature", kelvin) if kelvin else ("color", command.colour)
             )
-            call = _valued(state, value, slot)
+            call = _valued(
+                state,
+                value,
+                slot,
+            )
             is_dimmed = command.amount is not None
-            brightness = {_SETTING[LIGHT][1]: int(amount)} if is_dimmed else {}
+            if is_dimmed:
+                brightness = {_SETTING[LIGHT][1]: int(amount)}
+            else:
+                brightness = {}
             yield call._replace(slots={**call.slots, **brightness})
         case "light" if command.unit == "kelvin":
-            yield _valued(state, int(amount), "temperature")
+            yield _valued(
+                state,
+                int(amount),
+                "temperature",
+            )
         case "climate":
             yield _valued(state, amount)
         case domain if domain in _SETTING:
@@ -954,7 +1181,10 @@ def _set(state: State, command: EntityCommand) -> Iterator[IntentCall]:
             pass
 
 
-def _stepped(states: Sequence[State], command: EntityCommand) -> Iterator[IntentCall]:
+def _stepped(
+    states: Sequence[State],
+    command: EntityCommand,
+) -> Iterator[IntentCall]:
     """Yield what changes entities by a step, by an amount, or to an amount.
 
     Of lights, those that are on change, or all of them if all are off and it is to be
@@ -974,16 +1204,32 @@ def _stepped(states: Sequence[State], command: EntityCommand) -> Iterator[Intent
             yield call
 
 
-def _dimmed(state: State, command: EntityCommand) -> IntentCall | None:
+def _dimmed(
+    state: State,
+    command: EntityCommand,
+) -> IntentCall | None:
     is_on = state.state == STATE_ON
     if not is_on and (command.amount is None or command.is_by):
-        slots: dict[str, JsonValue] = {"name": state.entity_id, "domain": LIGHT}
+        slots: dict[str, JsonValue] = {
+            "name": state.entity_id,
+            "domain": LIGHT,
+        }
         is_brighter = _STEPS[command.act] > 0
-        return IntentCall(intent.INTENT_TURN_ON, slots) if is_brighter else None
+        if is_brighter:
+            return IntentCall(intent.INTENT_TURN_ON, slots)
+        return None
     full = 255 if is_on else 0  # of a light that is on, and does not tell
     now = round((state.attributes.get(ATTR_BRIGHTNESS) or full) * 100 / 255)
-    value = min(100, max(1, int(_further(now, command, _STEP))))
-    return None if value == now else _valued(state, value)
+    value = min(
+        100,
+        max(
+            1,
+            int(_further(now, command, _STEP)),
+        ),
+    )
+    if value == now:
+        return None
+    return _valued(state, value)
 
 
 def _volume_changed(state: State, command: EntityCommand) -> IntentCall:
@@ -993,20 +1239,35 @@ def _volume_changed(state: State, command: EntityCommand) -> IntentCall:
     step: JsonValue = amount * direction
     if command.amount is None:
         step = "up" if direction > 0 else "down"
-    slots = {"name": state.entity_id, "volume_step": step}
+    slots = {
+        "name": state.entity_id,
+        "volume_step": step,
+    }
     return IntentCall("HassSetVolumeRelative", slots)
 
 
-def _speed_changed(state: State, command: EntityCommand) -> IntentCall | None:
+def _speed_changed(
+    state: State,
+    command: EntityCommand,
+) -> IntentCall | None:
     now = float(state.attributes.get(ATTR_PERCENTAGE) or 0)
     if not now and _STEPS[command.act] < 0:
         return None
-    least = max(float(state.attributes.get(ATTR_PERCENTAGE_STEP) or 0), _STEP)
-    speed = min(100, max(least, _further(now, command, least)))
+    least = max(
+        float(state.attributes.get(ATTR_PERCENTAGE_STEP) or 0),
+        _STEP,
+    )
+    speed = min(
+        100,
+        max(least, _further(now, command, least)),
+    )
     return _valued(state, round(speed))
 
 
-def _temperature_changed(state: State, command: EntityCommand) -> IntentCall | None:
+def _temperature_changed(
+    state: State,
+    command: EntityCommand,
+) -> IntentCall | None:
     target = state.attributes.get(ATTR_TEMPERATURE)
     if target is None:
         return None
@@ -1014,7 +1275,11 @@ def _temperature_changed(state: State, command: EntityCommand) -> IntentCall | N
         float(state.attributes.get(key, target))
         for key in (ATTR_MIN_TEMP, ATTR_MAX_TEMP, ATTR_TEMPERATURE)
     )
-    degrees = _further(now, command, _DEGREE)
+    degrees = _further(
+        now,
+        command,
+        _DEGREE,
+    )
     if command.amount is None:  # an amount out of range is refused
         degrees = min(high, max(low, degrees))
     return _valued(state, degrees)
@@ -1028,16 +1293,30 @@ _STEPPED: Final[Mapping[str, Callable[[State, EntityCommand], IntentCall | None]
 }
 
 
-def _moved(states: Sequence[State], command: EntityCommand) -> Iterator[IntentCall]:
+def _moved(
+    states: Sequence[State],
+    command: EntityCommand,
+) -> Iterator[IntentCall]:
     """Yield the intents that move covers and valves by an amount, as far as they tell their position."""
     for state in states:
-        if (now := state.attributes.get(ATTR_CURRENT_POSITION)) is not None:
-            position = min(_OPEN, max(0, int(_further(now, command, _STEP))))
+        now = state.attributes.get(ATTR_CURRENT_POSITION)
+        if now is not None:
+            position = min(
+                _OPEN,
+                max(
+                    0,
+                    int(_further(now, command, _STEP)),
+                ),
+            )
             if position != now:
                 yield _valued(state, position)
 
 
-def _further(now: float, command: EntityCommand, step: float) -> float:
+def _further(
+    now: float,
+    command: EntityCommand,
+    step: float,
+) -> float:
     """Return the value after a command that changes one by a step, by an amount or to an amount."""
     if command.amount is not None and not command.is_by:
         return command.amount

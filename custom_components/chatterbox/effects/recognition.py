@@ -87,7 +87,10 @@ async def async_recognize(
     intents = await agent.async_get_or_load_intents(user_input.language)
     if intents is None:
         return None
-    user_input = replace(user_input, text=readable_sentence(hass, user_input.text))
+    user_input = replace(
+        user_input,
+        text=readable_sentence(hass, user_input.text),
+    )
     found = await _async_certain(agent, user_input)
     if found is None or _is_unclear(found, user_input.text):
         return None
@@ -108,8 +111,18 @@ async def async_recognize(
     rules = intents.intents.expansion_rules
     template = found.intent_sentence
     is_name = template is not None and not template.get_required_clauses(rules)
-    is_elliptic = _is_elliptic(hass, found, user_input.text, is_name=is_name)
-    return RecognizedRequest(name, is_question, kind, is_elliptic=is_elliptic)
+    is_elliptic = _is_elliptic(
+        hass,
+        found,
+        user_input.text,
+        is_name=is_name,
+    )
+    return RecognizedRequest(
+        name,
+        is_question,
+        kind,
+        is_elliptic=is_elliptic,
+    )
 
 
 async def _async_certain(
@@ -144,8 +157,14 @@ def readable_sentence(hass: HomeAssistant, text: str) -> str:
     Of the units of temperatures, its sentences have none but "°", which is that of the
     home.
     """
-    plain = re.sub(rf"(?<=\d)\s?{hass.config.units.temperature_unit}\b", "°", text)
-    return with_known_names(hass, plain) if len(text) <= MOST_UNDERSTOOD else text
+    plain = re.sub(
+        rf"(?<=\d)\s?{hass.config.units.temperature_unit}\b",
+        "°",
+        text,
+    )
+    if len(text) <= MOST_UNDERSTOOD:
+        return with_known_names(hass, plain)
+    return text
 
 
 async def async_is_never_mind(
@@ -159,7 +178,10 @@ async def async_is_never_mind(
     return found is not None and found.intent.name == intent.INTENT_NEVERMIND
 
 
-async def async_is_request(hass: HomeAssistant, user_input: ConversationInput) -> bool:
+async def async_is_request(
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+) -> bool:
     """Return whether Home Assistant would act on a sentence or answer it, by a trigger or an intent that is certain."""
     agent = built_in_agent(hass, user_input.text)
     if agent and await agent.async_recognize_sentence_trigger(user_input):
@@ -199,8 +221,16 @@ def _is_there(
     constraints = selection(
         named_slots, conversation.DOMAIN, intent_naming(hass, name).domains
     )
-    named = matching_states(hass, constraints) if constraints.name else None
-    found = intent.async_match_targets(hass, constraints, preferences, named)
+    if constraints.name:
+        named = matching_states(hass, constraints)
+    else:
+        named = None
+    found = intent.async_match_targets(
+        hass,
+        constraints,
+        preferences,
+        named,
+    )
     if (
         not found.is_match
         or not is_question

@@ -106,7 +106,10 @@ class _Listener(logging.Handler):
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
-        error = record.exc_info[1] if record.exc_info else None
+        if record.exc_info:
+            error = record.exc_info[1]
+        else:
+            error = None
         match record.args:
             case (str(subject), *_) if error is not None and _LISTENER.get() is self:
                 self.failures[subject] = error
@@ -167,7 +170,11 @@ async def async_reason(
     """Return why an entity has failed, for people, in their language; empty if its error is not meant for them."""
     if isinstance(error, ServiceNotSupported):  # its message names ids
         return UNABLE
-    return await _async_message(hass, language, error)
+    return await _async_message(
+        hass,
+        language,
+        error,
+    )
 
 
 async def _async_message(
@@ -192,7 +199,9 @@ def shown_reason(text: str) -> str:
     reason = _CREDENTIAL.sub(
         rf"\1{REDACTED}", " ".join(str(without_secrets(text, ())).split())
     )
-    return reason if len(reason) <= _LONGEST else f"{reason[: _LONGEST - 1]}…"
+    if len(reason) <= _LONGEST:
+        return reason
+    return f"{reason[: _LONGEST - 1]}…"
 
 
 async def _async_translated(
@@ -202,7 +211,11 @@ async def _async_translated(
     key = error.translation_key
     if not domain or not key:
         return ""
-    fitting = language_util.matches(language, LANGUAGES, hass.config.country)
+    fitting = language_util.matches(
+        language,
+        LANGUAGES,
+        hass.config.country,
+    )
     texts = await async_get_translations(
         hass, fitting[0] if fitting else "en", "exceptions", [domain]
     )
@@ -226,7 +239,11 @@ async def async_add_reasons(
             one.name,
             one.type,
             one.id,
-            await async_reason(hass, language, failures.get(one.id or "")),
+            await async_reason(
+                hass,
+                language,
+                failures.get(one.id or ""),
+            ),
         )
         if type(one) is intent.IntentResponseTarget
         else one
@@ -237,7 +254,14 @@ async def async_add_reasons(
 _ENTITY: Final = intent.IntentResponseTargetType.ENTITY
 _CONFIRMATION: Final = 0.2
 """Seconds that a device gets which has not reported the state yet, as long as Home Assistant gives to an action."""
-_ON_OFF: Final = ("fan", "humidifier", "input_boolean", "light", "siren", "switch")
+_ON_OFF: Final = (
+    "fan",
+    "humidifier",
+    "input_boolean",
+    "light",
+    "siren",
+    "switch",
+)
 _OPENED: Final = frozenset({STATE_OPEN, STATE_OPENING})
 _EXPECTED: Final[Mapping[str, frozenset[str]]] = {
     "lock.lock": frozenset({LockState.LOCKED, LockState.LOCKING}),
@@ -265,9 +289,16 @@ _NEEDED: Final = {
 }
 """Features without which an entity of an area or a group is passed over: `CoverEntityFeature`, `ValveEntityFeature`."""
 _SET_LIGHT: Final = "HassLightSet"
-_OFF_AT_ZERO: Final = {_SET_LIGHT: "brightness", "HassFanSetSpeed": "percentage"}
+_OFF_AT_ZERO: Final = {
+    _SET_LIGHT: "brightness",
+    "HassFanSetSpeed": "percentage",
+}
 """Slots of intents that turn something off if they are 0."""
-_SET_ON_LIGHTS: Final = ("brightness", "color", "temperature")
+_SET_ON_LIGHTS: Final = (
+    "brightness",
+    "color",
+    "temperature",
+)
 """Slots of the intent that sets lights."""
 _PALE: Final = 200
 """Least red, green and blue of a shade of white."""
@@ -282,7 +313,12 @@ _UNCERTAIN: Final = frozenset(
     }
 )
 """Data with which an action leads to another state, or to its state later."""
-_DIMMING: Final = ("brightness", "brightness_pct", "percentage", "white")
+_DIMMING: Final = (
+    "brightness",
+    "brightness_pct",
+    "percentage",
+    "white",
+)
 """Data that turns off with 0."""
 
 
@@ -297,20 +333,26 @@ class Expected(NamedTuple):
 
 def is_unavailable(hass: HomeAssistant, entity_id: str) -> bool:
     """Return whether an entity cannot be controlled: it is unavailable, or has no state although it is enabled."""
-    if (state := hass.states.get(entity_id)) is not None:
+    state = hass.states.get(entity_id)
+    if state is not None:
         return state.state == STATE_UNAVAILABLE
     entry = er.async_get(hass).async_get(entity_id)
     return entry is not None and not entry.disabled_by
 
 
-def out_of_reach(hass: HomeAssistant, effects: Effects) -> frozenset[str]:
+def out_of_reach(
+    hass: HomeAssistant,
+    effects: Effects,
+) -> frozenset[str]:
     """Return the entities that a call acts on now if none of them can be reached and it does nothing else.
 
     A script, a scene or a group is as dead as all that it acts on.
     """
     match effects:
         case Annotated(named=named, is_complete=is_complete):
-            return out_of_reach(hass, named) if is_complete else frozenset()
+            if is_complete:
+                return out_of_reach(hass, named)
+            return frozenset()
         case Touches(beside_entities=True):
             return frozenset()
         case Touches(actions=actions) | Unresolved(actions=actions):
@@ -369,7 +411,11 @@ async def async_check_response(
     if given and is_question_intent(hass, given.intent_type):
         return
     for entity_id, one in _entities(response.success_results, response.failed_results):
-        one.name = assist_name(hass, entity_id, one.name)
+        one.name = assist_name(
+            hass,
+            entity_id,
+            one.name,
+        )
     ids = [entity_id for entity_id, _ in _entities(response.success_results)]
     reached: dict[str, Mapping[str, Expected]] = {
         entity_id: async_asked_by_script(hass, entity_id, context) for entity_id in ids
@@ -414,14 +460,22 @@ async def _async_failed(
     """Return why entities have failed whose actions did not raise, by their ids."""
     failed = dict[str, str]()
     if response.intent:
-        lights = _unable_lights(hass, response.intent, {*entity_ids})
+        lights = _unable_lights(
+            hass,
+            response.intent,
+            {*entity_ids},
+        )
         failed = dict.fromkeys(lights, UNABLE)
     for entity_id in entity_ids:
         if is_unavailable(hass, entity_id):
             failed[entity_id] = UNREACHABLE
-        if error := await async_script_error(
-            hass, entity_id, context, response.language
-        ):
+        error = await async_script_error(
+            hass,
+            entity_id,
+            context,
+            response.language,
+        )
+        if error:
             failed[entity_id] = error
     return failed
 
@@ -437,9 +491,18 @@ def _unreachable_members(
     is_off = given is not None and given.intent_type == intent.INTENT_TURN_OFF
     service = SERVICE_TURN_OFF if is_off else SERVICE_TURN_ON
     reader = ActionReader(hass)
-    reader.touch(sorted(entity_ids - failed.keys()), HOMEASSISTANT_DOMAIN, service, {})
+    reader.touch(
+        sorted(entity_ids - failed.keys()),
+        HOMEASSISTANT_DOMAIN,
+        service,
+        {},
+    )
     members = controlled_by(reader.effects()) - entity_ids
-    return unavailable_names(hass, members, since=began)
+    return unavailable_names(
+        hass,
+        members,
+        since=began,
+    )
 
 
 def _unable_lights(
@@ -472,7 +535,10 @@ def _unable_lights(
     return lights
 
 
-def _is_able(light: State | None, wanted: Mapping[str, object]) -> bool:
+def _is_able(
+    light: State | None,
+    wanted: Mapping[str, object],
+) -> bool:
     """Return whether a light has all that is wanted of it, or does not tell."""
     modes: object = light.attributes.get(ATTR_SUPPORTED_COLOR_MODES) if light else None
     if not isinstance(modes, list | set | tuple) or not modes:
@@ -510,11 +576,21 @@ def confirmed_or_not(
         if async_should_expose(hass, CONVERSATION, one) or one == target.id
     ]
     if len(named) < len(silent):
-        yield UnconfirmedTarget(target.name, target.type, target.id, "not confirmed")
+        yield UnconfirmedTarget(
+            target.name,
+            target.type,
+            target.id,
+            "not confirmed",
+        )
     elif len(silent) < len(reached) or not silent:
         yield target
     for one in named:
-        yield UnconfirmedTarget(entity_name(hass, one), _ENTITY, one, unconfirmed[one])
+        yield UnconfirmedTarget(
+            entity_name(hass, one),
+            _ENTITY,
+            one,
+            unconfirmed[one],
+        )
 
 
 def _asked_for(
@@ -546,7 +622,12 @@ def _asked_for(
     for action in actions:
         if action.entity_id in own:
             domain, _, name = action.action.partition(".")
-            reader.touch([action.entity_id], domain, name, {})
+            reader.touch(
+                [action.entity_id],
+                domain,
+                name,
+                {},
+            )
     wanted = _leads_to(hass, reader.effects())
     return {
         entity_id: {
@@ -558,7 +639,10 @@ def _asked_for(
     }
 
 
-def _leads_to(hass: HomeAssistant, effects: Effects) -> dict[str, frozenset[str]]:
+def _leads_to(
+    hass: HomeAssistant,
+    effects: Effects,
+) -> dict[str, frozenset[str]]:
     """Return the states that actions lead to, by the entities that they control; empty ones if they are unknown."""
     names = defaultdict[str, list[str]](list)
     for action in actions_of(effects):
@@ -581,7 +665,11 @@ def _states_after(
     state = hass.states.get(entity_id)
     features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES) if state else None
     is_able = action not in _NEEDED or (
-        isinstance(features, int) and bool(features & _NEEDED[action])
+        isinstance(
+            features,
+            int,
+        )
+        and bool(features & _NEEDED[action])
     )
     if len(actions) == 1 and is_able:
         return _EXPECTED.get(action, frozenset())
@@ -592,7 +680,8 @@ async def async_unconfirmed(
     hass: HomeAssistant, expected: Mapping[str, Expected]
 ) -> dict[str, str]:
     """Return the states of the entities that report another state than expected, after a moment if there are any."""
-    if not (waiting := _unconfirmed(hass, expected)) or is_silent(hass):
+    waiting = _unconfirmed(hass, expected)
+    if not waiting or is_silent(hass):
         return {}
     changed = asyncio.Event()
 
@@ -601,7 +690,11 @@ async def async_unconfirmed(
         if not _unconfirmed(hass, expected):
             changed.set()
 
-    stop = async_track_state_change_event(hass, waiting, check)
+    stop = async_track_state_change_event(
+        hass,
+        waiting,
+        check,
+    )
     try:
         with suppress(TimeoutError):
             async with asyncio.timeout(_CONFIRMATION):
@@ -636,9 +729,12 @@ async def async_script_error(
     of the scripts that it called.
     """
     for trace in _latest_runs(hass, entity_id, context):
-        if (error := await _async_error_of(hass, trace, language)) or _as_dict(
-            trace
-        ).get("state") != "stopped":
+        error = await _async_error_of(
+            hass,
+            trace,
+            language,
+        )
+        if error or _as_dict(trace).get("state") != "stopped":
             return error
     return ""
 
@@ -659,7 +755,8 @@ def async_asked_by_script(
     expected = dict[str, Expected]()
     registry = er.async_get(hass)
     for step in steps:
-        if (call := _call_of(step)) and "child_id" not in step:
+        call = _call_of(step)
+        if call and "child_id" not in step:
             reader = ActionReader(hass)
             reader.call(*call)
             is_plain = _UNCERTAIN.isdisjoint(call[-1]) and all(
@@ -692,20 +789,28 @@ def _latest_runs(
         ),
         None,
     )
-    return _runs(hass, latest) if latest else ()
+    if latest:
+        return _runs(hass, latest)
+    return ()
 
 
-def _runs(hass: HomeAssistant, trace: object) -> Iterator[object]:
+def _runs(
+    hass: HomeAssistant,
+    trace: object,
+) -> Iterator[object]:
     """Yield the trace of a run and those of the scripts that it ran."""
     yield trace
     for step in _steps(_as_dict(trace)):
-        if child := _child(hass, step):
+        child = _child(hass, step)
+        if child:
             yield from _runs(hass, child)
 
 
 def _as_dict(trace: object) -> Mapping[str, object]:
     run: object = getattr(trace, "as_extended_dict", dict)()
-    return run if isinstance(run, dict) else {}
+    if isinstance(run, dict):
+        return run
+    return {}
 
 
 def _steps(run: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
@@ -715,7 +820,10 @@ def _steps(run: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
 
 
 def _time_of(step: Mapping[str, object]) -> float:
-    return at.timestamp() if isinstance(at := step.get("timestamp"), datetime) else 0.0
+    at = step.get("timestamp")
+    if isinstance(at, datetime):
+        return at.timestamp()
+    return 0.0
 
 
 def _call_of(step: Mapping[str, object]) -> tuple[str, str, dict[str, object]] | None:
@@ -734,14 +842,26 @@ def _call_of(step: Mapping[str, object]) -> tuple[str, str, dict[str, object]] |
             return (
                 domain,
                 service,
-                {**data, **(target if isinstance(target, dict) else {})},
+                {
+                    **data,
+                    **(target if isinstance(target, dict) else {}),
+                },
             )
         case _:
             return None
 
 
-async def _async_error_of(hass: HomeAssistant, trace: object, language: str) -> str:
-    if reason := await _async_message(hass, language, exception_of(trace)):
+async def _async_error_of(
+    hass: HomeAssistant,
+    trace: object,
+    language: str,
+) -> str:
+    reason = await _async_message(
+        hass,
+        language,
+        exception_of(trace),
+    )
+    if reason:
         return reason
     match _as_dict(trace):
         case {"script_execution": str(execution)} if execution in SCRIPT_ENDS:
@@ -756,12 +876,17 @@ async def _async_error_of(hass: HomeAssistant, trace: object, language: str) -> 
                 errors = [
                     SCRIPT_ENDS["error"] if text.isidentifier() else text
                 ]  # else it is the name of a class
-            return shown_reason(errors[-1]) if errors else ""
+            if errors:
+                return shown_reason(errors[-1])
+            return ""
         case _:
             return ""
 
 
-def _child(hass: HomeAssistant, step: Mapping[str, object]) -> object:
+def _child(
+    hass: HomeAssistant,
+    step: Mapping[str, object],
+) -> object:
     match step:
         case {
             "child_id": {
@@ -770,7 +895,10 @@ def _child(hass: HomeAssistant, step: Mapping[str, object]) -> object:
                 "run_id": str(run_id),
             }
         }:
-            runs = traces_of(hass, f"{domain}.{item}")
+            runs = traces_of(
+                hass,
+                f"{domain}.{item}",
+            )
             return next(
                 (one for one in runs if getattr(one, "run_id", None) == run_id), None
             )

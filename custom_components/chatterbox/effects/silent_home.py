@@ -47,11 +47,25 @@ class _SilentServices(ServiceRegistry):
     ) -> ServiceResponse:
         """Do nothing, unless the action only reads."""
         if (domain, service) in _READING:
-            return await super().async_call(domain, service, *data, **options)
-        given = data[0] if data else options.get("service_data")
+            return await super().async_call(
+                domain,
+                service,
+                *data,
+                **options,
+            )
+        if data:
+            given = data[0]
+        else:
+            given = options.get("service_data")
         target = options.get("target") or {}
         self.calls.append(
-            SilentCall(f"{domain}.{service}", {**(given or {}), **target})
+            SilentCall(
+                f"{domain}.{service}",
+                {
+                    **(given or {}),
+                    **target,
+                },
+            )
         )
         return None
 
@@ -59,7 +73,11 @@ class _SilentServices(ServiceRegistry):
 class _SilentHandler(intent.IntentHandler):
     """Says what an intent would have done that acts otherwise than by actions."""
 
-    def __init__(self, hass: HomeAssistant, handler: intent.IntentHandler) -> None:
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        handler: intent.IntentHandler,
+    ) -> None:
         self._hass = hass
         self._handler = handler
         self.intent_type = handler.intent_type
@@ -83,9 +101,16 @@ class _SilentHandler(intent.IntentHandler):
         )
         response = intent_obj.create_response()
         kind = intent.IntentResponseTargetType.ENTITY
-        states = map(self._hass.states.get, sorted(controlled_by(effects)))
+        states = map(
+            self._hass.states.get,
+            sorted(controlled_by(effects)),
+        )
         found = [
-            intent.IntentResponseTarget(state.name, kind, state.entity_id)
+            intent.IntentResponseTarget(
+                state.name,
+                kind,
+                state.entity_id,
+            )
             for state in states
             if state
         ]
@@ -101,7 +126,9 @@ def silent_home(hass: HomeAssistant) -> HomeAssistant:
 def silent_calls(hass: HomeAssistant) -> Sequence[SilentCall]:
     """Return the actions that were called in a silent home, in order."""
     services = hass.services
-    return services.calls if isinstance(services, _SilentServices) else ()
+    if isinstance(services, _SilentServices):
+        return services.calls
+    return ()
 
 
 def is_silent(hass: HomeAssistant) -> bool:

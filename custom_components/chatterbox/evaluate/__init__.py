@@ -31,7 +31,11 @@ async def _async_evaluate(call: ServiceCall) -> ServiceResponse:
     """Put requests to agents, and return the result. The trial stops if the caller does."""
     trials = async_get_trials(call.hass)
     trial = await trials.async_begin(
-        order_of(call.hass, call.data, call.context.user_id)
+        order_of(
+            call.hass,
+            call.data,
+            call.context.user_id,
+        )
     )
     try:
         if trial.task:

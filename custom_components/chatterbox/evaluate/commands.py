@@ -52,18 +52,48 @@ ORDER_FIELDS: Final[VolDictType] = {
 }
 """Fields of an order. Without agents, all are tried."""
 _RESULT: Final = vol.Schema(
-    {vol.Required("result_id"): vol.All(str, vol.Length(max=64))}
+    {
+        vol.Required("result_id"): vol.All(
+            str,
+            vol.Length(max=64),
+        )
+    }
 )
 
 
 def async_register_commands(hass: HomeAssistant) -> None:
     """Register the commands."""
     order = vol.Schema(ORDER_FIELDS)
-    async_register_command(hass, "evaluate/preview", order, _async_preview)
-    async_register_command(hass, "evaluate/start", order, _async_start)
-    async_register_command(hass, "evaluate/stop", NO_FIELDS, _async_stop)
-    async_register_command(hass, "evaluate/result", _RESULT, _async_result)
-    async_register_command(hass, "evaluate/subscribe", NO_FIELDS, _async_subscribe)
+    async_register_command(
+        hass,
+        "evaluate/preview",
+        order,
+        _async_preview,
+    )
+    async_register_command(
+        hass,
+        "evaluate/start",
+        order,
+        _async_start,
+    )
+    async_register_command(
+        hass,
+        "evaluate/stop",
+        NO_FIELDS,
+        _async_stop,
+    )
+    async_register_command(
+        hass,
+        "evaluate/result",
+        _RESULT,
+        _async_result,
+    )
+    async_register_command(
+        hass,
+        "evaluate/subscribe",
+        NO_FIELDS,
+        _async_subscribe,
+    )
 
 
 def order_of(
@@ -84,10 +114,17 @@ def order_of(
     )
 
 
-async def _async_preview(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
+async def _async_preview(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> JsonObject:
     """Tell how many requests there would be, where they go, and about what they cost."""
     hass = viewer.hass
-    order = order_of(viewer.hass, data, viewer.user.id)
+    order = order_of(
+        viewer.hass,
+        data,
+        viewer.user.id,
+    )
     count = len(await async_make_requests(hass, order.language, order.requests))
     return {
         "requests": count,
@@ -95,16 +132,25 @@ async def _async_preview(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
     }
 
 
-def _previewed(hass: HomeAssistant, agent_id: str, count: int) -> JsonObject:
+def _previewed(
+    hass: HomeAssistant,
+    agent_id: str,
+    count: int,
+) -> JsonObject:
     """Return an agent, the service on the internet that gets the requests, and about what they cost."""
     entity = er.async_get(hass).async_get(agent_id)
-    entry = (
-        hass.config_entries.async_get_entry(entity.config_entry_id or "")
-        if entity
-        else None
-    )
-    address = entry.data.get(CONF_BASE_URL, "") if entry else ""
-    subentry_id = (entity.config_subentry_id or "") if entity else ""
+    if entity:
+        entry = hass.config_entries.async_get_entry(entity.config_entry_id or "")
+    else:
+        entry = None
+    if entry:
+        address = entry.data.get(CONF_BASE_URL, "")
+    else:
+        address = ""
+    if entity:
+        subentry_id = entity.config_subentry_id or ""
+    else:
+        subentry_id = ""
     has_model = entry is None or entry.data[CONF_KIND] != ServiceKind.OFFLINE
     return {
         "agent_id": agent_id,
@@ -112,33 +158,57 @@ def _previewed(hass: HomeAssistant, agent_id: str, count: int) -> JsonObject:
         "service": entry.title
         if entry and address and not is_local_address(address)
         else "",
-        "cost": expected_cost(hass, subentry_id, count),
+        "cost": expected_cost(
+            hass,
+            subentry_id,
+            count,
+        ),
         "has_price": not has_model or has_price(hass, subentry_id),
     }
 
 
-async def _async_start(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
+async def _async_start(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> JsonObject:
     """Begin a trial, and return its progress."""
     trial = await async_get_trials(viewer.hass).async_begin(
-        order_of(viewer.hass, data, viewer.user.id)
+        order_of(
+            viewer.hass,
+            data,
+            viewer.user.id,
+        )
     )
     return trial.progress()
 
 
-async def _async_stop(viewer: Viewer, _data: Mapping[str, Any]) -> None:
+async def _async_stop(
+    viewer: Viewer,
+    _data: Mapping[str, Any],
+) -> None:
     """Stop the trial that is under way, if there is one."""
     async_get_trials(viewer.hass).async_stop()
 
 
-async def _async_result(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
+async def _async_result(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> JsonObject:
     """Return a result with all requests."""
     results = await async_get_trials(viewer.hass).async_results()
-    if found := next((one for one in results if one["id"] == data["result_id"]), None):
+    found = next(
+        (one for one in results if one["id"] == data["result_id"]),
+        None,
+    )
+    if found:
         return found
     raise CommandRefused(NOT_FOUND)
 
 
-async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
+async def _async_subscribe(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> None:
     """Send the progress and the tables of the results, now and whenever they change."""
     trials = async_get_trials(viewer.hass)
     number = data["id"]
@@ -151,7 +221,10 @@ async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
             {name: value for name, value in one.items() if name != "requests"}
             for one in results
         ]
-        progress = trials.running.progress() if trials.running else None
+        if trials.running:
+            progress = trials.running.progress()
+        else:
+            progress = None
         unreadable = unreadable_files(viewer.hass)
         connection.send_event(
             number, {"running": progress, "results": tables, "unreadable": unreadable}

@@ -32,7 +32,11 @@ _NEAR: Final = 0.5
 """An answer may be rounded."""
 _SHARE: Final = 0.01
 _CLAUSE: Final = re.compile(r"[,.;:!?\u3001\u3002\uff0c\uff01]")
-_OPPOSITES: Final = {"on": "off", "open": "closed", "locked": "unlocked"}
+_OPPOSITES: Final = {
+    "on": "off",
+    "open": "closed",
+    "locked": "unlocked",
+}
 OPPOSITES: Final = _OPPOSITES | {after: before for before, after in _OPPOSITES.items()}
 """States by the opposite ones."""
 
@@ -62,7 +66,11 @@ class Grade(StrEnum):
     """There was no answer."""
 
 
-_NO_ANSWER: Final = {StopReason.PROVIDER_FAILED, StopReason.DEADLINE, None}
+_NO_ANSWER: Final = {
+    StopReason.PROVIDER_FAILED,
+    StopReason.DEADLINE,
+    None,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +104,11 @@ async def async_grade(
     """Grade what an agent would do, and what it says. A call that waits for a yes, or is refused by a rule, counts."""
     if turn.facts.stop_reason in _NO_ANSWER:
         return Grade.FAILED
-    done = _changes(request, turn, {DryOutcome.RUNS})
+    done = _changes(
+        request,
+        turn,
+        {DryOutcome.RUNS},
+    )
     now: Changes = {
         one.entity_id: {STATE: one.state} for one in hass.states.async_all()
     }
@@ -113,7 +125,12 @@ async def async_grade(
     if not is_done and not turn.question and _tells_success(turn, request, language):
         return Grade.CLAIMED
     if request.is_question:
-        is_right = await _async_is_answered(hass, request, turn.text, language)
+        is_right = await _async_is_answered(
+            hass,
+            request,
+            turn.text,
+            language,
+        )
     else:
         tried = _changes(
             request, turn, {DryOutcome.RUNS, DryOutcome.HELD, DryOutcome.REFUSED}
@@ -124,7 +141,9 @@ async def async_grade(
         # It was said which one is meant.
         asks_which = turn.question is not None and bool(turn.question.calls[0].options)
         is_right = is_tried and is_all and not asks_which
-    return Grade.RIGHT if is_right else Grade.WRONG
+    if is_right:
+        return Grade.RIGHT
+    return Grade.WRONG
 
 
 def _changes(
@@ -147,11 +166,19 @@ def _changes(
     return joined_changes(found)
 
 
-def _tells_success(turn: DryTurn, request: TrialRequest, language: str) -> bool:
+def _tells_success(
+    turn: DryTurn,
+    request: TrialRequest,
+    language: str,
+) -> bool:
     """Return whether the model tells that it has acted, and nothing that is added corrects that."""
     if not turn.is_by_model or request.is_question:
         return False
-    content = answer_content(turn.text, request.text, language)
+    content = answer_content(
+        turn.text,
+        request.text,
+        language,
+    )
     says_so = {Statement.DONE, Statement.STATE}.intersection(content.statements)
     return (
         bool(says_so)
@@ -175,13 +202,24 @@ async def _async_is_answered(
             pass
     domain = request.entity_id.partition(".")[0]
     words = heard_words(text)
-    texts = await async_get_translations(hass, language, "entity_component", {domain})
-    right = request.asked_state if request.is_so else OPPOSITES[request.asked_state]
+    texts = await async_get_translations(
+        hass,
+        language,
+        "entity_component",
+        {domain},
+    )
+    if request.is_so:
+        right = request.asked_state
+    else:
+        right = OPPOSITES[request.asked_state]
     is_named, is_opposite = (
         contains_phrase(
             words,
             heard_words(
-                texts.get(f"component.{domain}.entity_component._.state.{state}", state)
+                texts.get(
+                    f"component.{domain}.entity_component._.state.{state}",
+                    state,
+                )
             ),
         )
         for state in (right, OPPOSITES[right])

@@ -8,7 +8,10 @@ from ..agent.messages import JsonObject, JsonValue
 from ..agent.text import fold, read_data_file
 from ..effects.effect import Annotated, Effects, Touches, actions_of
 
-_STATES: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, str])
+_STATES: Final = read_data_file(
+    Path(__file__).with_suffix(".toml"),
+    dict[str, str],
+)
 _SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"})
 STATE: Final = "state"
 _ACTION: Final = "action"

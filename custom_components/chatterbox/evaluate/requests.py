@@ -60,7 +60,10 @@ class _Data(BaseModel):
     words: dict[str, _Words]
 
 
-_DATA: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Data)
+_DATA: Final = read_data_file(
+    Path(__file__).with_suffix(".toml"),
+    _Data,
+)
 _MOST_DEVICES: Final = 50
 """Devices for which there are commands of one kind."""
 _WORD: Final = re.compile(rf"[^\W\d_]{{3,}}|[{HAN}]")
@@ -114,17 +117,27 @@ class _Writer:
         group = RequestGroup
         made: dict[RequestGroup, Iterator[TrialRequest]] = {
             group.ACT: (
-                TrialRequest(group.ACT, one.text, one.changes) for one in commands
+                TrialRequest(
+                    group.ACT,
+                    one.text,
+                    one.changes,
+                )
+                for one in commands
             ),
             group.ASK: self._questions(),
         }
-        if words := self.words:
+        words = self.words
+        if words:
             made |= {
                 group.COMPOUND: self._compounds(words, others),
                 group.FOLLOW_UP: self._follow_ups(words, others),
                 group.MUST_NOT: self._must_nots(words),
                 group.IMPOSSIBLE: (
-                    TrialRequest(group.IMPOSSIBLE, text, {})
+                    TrialRequest(
+                        group.IMPOSSIBLE,
+                        text,
+                        {},
+                    )
                     for text in words.impossible
                 ),
             }
@@ -150,23 +163,41 @@ class _Writer:
                         act, name, text, self._changes(act, name, devices[name])
                     )
 
-    def _changes(self, act: _Act, name: str, state: State) -> Changes:
+    def _changes(
+        self,
+        act: _Act,
+        name: str,
+        state: State,
+    ) -> Changes:
         """Return what a command asks for; nothing if it would act on anything else as well."""
         slots: dict[str, JsonValue] = {
             "name": name,
             **({act.slot: act.value} if act.slot else {}),
         }
-        effects = intent_effects(self.hass, act.intent, slots, CONVERSATION)
-        changes = (
-            predicted_changes(effects, slots) if isinstance(effects, Touches) else {}
+        effects = intent_effects(
+            self.hass,
+            act.intent,
+            slots,
+            CONVERSATION,
         )
-        return changes if changes.keys() == {state.entity_id} else {}
+        if isinstance(effects, Touches):
+            changes = predicted_changes(effects, slots)
+        else:
+            changes = {}
+        if changes.keys() == {state.entity_id}:
+            return changes
+        return {}
 
     def _questions(self) -> Iterator[TrialRequest]:
         group = RequestGroup.ASK
         words, named = self.words, self.exposed.items()
         numbers = (
-            TrialRequest(group, words.value.format(name=name), {}, number=number)
+            TrialRequest(
+                group,
+                words.value.format(name=name),
+                {},
+                number=number,
+            )
             for name, state in named
             if state.domain == "sensor"
             and words
@@ -188,14 +219,21 @@ class _Writer:
                 known = TrialRequest(
                     RequestGroup.ASK, f"{text}?", {}, is_so=state.state == asked_state
                 )
-                yield replace(known, asked_state=asked_state, entity_id=state.entity_id)
+                yield replace(
+                    known,
+                    asked_state=asked_state,
+                    entity_id=state.entity_id,
+                )
 
     def _compounds(
         self, words: _Words, commands: list[_Command]
     ) -> Iterator[TrialRequest]:
         for one, two in zip(commands[::2], commands[1::2], strict=False):
             if one.name != two.name:
-                text = words.both.format(first=one.text, second=two.text)
+                text = words.both.format(
+                    first=one.text,
+                    second=two.text,
+                )
                 yield TrialRequest(
                     RequestGroup.COMPOUND,
                     text,
@@ -226,10 +264,21 @@ class _Writer:
         )
         for row in zip_longest(hidden, left):
             yield from (
-                TrialRequest(RequestGroup.MUST_NOT, text, {}) for text in row if text
+                TrialRequest(
+                    RequestGroup.MUST_NOT,
+                    text,
+                    {},
+                )
+                for text in row
+                if text
             )
 
-    def _sentence(self, kind: _Kind, name: str, domain: str) -> str:
+    def _sentence(
+        self,
+        kind: _Kind,
+        name: str,
+        domain: str,
+    ) -> str:
         """Return a sentence of Home Assistant's about a thing; empty if there is none."""
         found = self.intents.intents.get(kind.intent)
         for data in found.data if found else ():
@@ -246,13 +295,21 @@ class _Writer:
                         return text
         return ""
 
-    def _samples(self, data: IntentData, kind: _Kind, name: str) -> Iterator[str]:
+    def _samples(
+        self,
+        data: IntentData,
+        kind: _Kind,
+        name: str,
+    ) -> Iterator[str]:
         """Yield one sample of each sentence, with this name, and with the number or state of its kind."""
         lists = {
             key: _narrowed(one, kind) for key, one in self.intents.slot_lists.items()
         }
         lists["name"] = TextSlotList.from_strings([name])
-        rules = {**self.intents.expansion_rules, **data.expansion_rules}
+        rules = {
+            **self.intents.expansion_rules,
+            **data.expansion_rules,
+        }
         for sentence in data.sentences:
             samples = sample_sentence(
                 sentence, lists, rules, language=self.language, skip_optionals=True
@@ -266,9 +323,14 @@ class _Writer:
 def _narrowed(slot_list: SlotList, kind: _Kind) -> SlotList:
     if isinstance(slot_list, RangeSlotList) and kind.number:
         return TextSlotList.from_strings([kind.number])
-    values = slot_list.values if isinstance(slot_list, TextSlotList) else []
+    if isinstance(slot_list, TextSlotList):
+        values = slot_list.values
+    else:
+        values = []
     fitting = [one for one in values if one.value_out == kind.state]
-    return TextSlotList(slot_list.name, fitting) if fitting else slot_list
+    if fitting:
+        return TextSlotList(slot_list.name, fitting)
+    return slot_list
 
 
 def _number(text: str) -> float | None:
@@ -306,7 +368,10 @@ def _devices(hass: HomeAssistant) -> tuple[dict[str, State], dict[str, State]]:
     return found
 
 
-def _parts(entity_id: str, name: str) -> Iterable[tuple[str, Sequence[str]]]:
+def _parts(
+    entity_id: str,
+    name: str,
+) -> Iterable[tuple[str, Sequence[str]]]:
     """Return the parts of a name that may be names of other things of a domain, itself included."""
     words = heard_words(name)
     return {

@@ -130,7 +130,11 @@ class Trials:
                     ServiceValidationError, "ask_not_loaded", agent=agent_id
                 )
         await self.async_results()
-        requests = await async_make_requests(self._hass, order.language, order.requests)
+        requests = await async_make_requests(
+            self._hass,
+            order.language,
+            order.requests,
+        )
         if not requests:
             raise translated(
                 HomeAssistantError, "evaluate_no_requests", language=order.language
@@ -195,13 +199,35 @@ class Trials:
         conversation = self._conversation(order, agent_id)
         if conversation is None:  # it was removed, or is loaded anew
             return {"grade": Grade.FAILED}
-        first = [await conversation.async_say(request.before)] if request.before else []
+        if request.before:
+            first = [await conversation.async_say(request.before)]
+        else:
+            first = []
         turn = await conversation.async_say(request.text)
-        grade = await async_grade(self._hass, request, turn, order.language)
-        return {"grade": grade, **_figures(self._hass, turn, [*first, turn])}
+        grade = await async_grade(
+            self._hass,
+            request,
+            turn,
+            order.language,
+        )
+        return {
+            "grade": grade,
+            **_figures(
+                self._hass,
+                turn,
+                [*first, turn],
+            ),
+        }
 
-    def _conversation(self, order: TrialOrder, agent_id: str) -> DryConversation | None:
-        asker = DryAsker(Speaker(order.user_id, asking=Asking.PERSON), order.language)
+    def _conversation(
+        self,
+        order: TrialOrder,
+        agent_id: str,
+    ) -> DryConversation | None:
+        asker = DryAsker(
+            Speaker(order.user_id, asking=Asking.PERSON),
+            order.language,
+        )
         return DryConversation.with_agent(
             self._hass, agent_id, asker, is_model_alone=True
         )
@@ -214,7 +240,11 @@ async_get_trials: Final = singleton(HassKey[Trials](f"{DOMAIN}_trials"))(Trials)
 """Returns the trials."""
 
 
-def expected_cost(hass: HomeAssistant, agent: str, requests: int) -> float | None:
+def expected_cost(
+    hass: HomeAssistant,
+    agent: str,
+    requests: int,
+) -> float | None:
     """Return about the US dollars that requests to an agent cost, by its subentry id: so many times its last turn.
 
     None if the price is unknown, or if there was no turn since the start; 0 for a model
@@ -223,8 +253,15 @@ def expected_cost(hass: HomeAssistant, agent: str, requests: int) -> float | Non
     tracker = async_get_usage_tracker(hass)
     usage = tracker.last_usage(agent)
     is_free = tracker.cost(agent, _ONE_TOKEN) == 0
-    cost = tracker.cost(agent, usage) if usage else 0.0 if is_free else None
-    return None if cost is None else cost * requests
+    if usage:
+        cost = tracker.cost(agent, usage)
+    elif is_free:
+        cost = 0.0
+    else:
+        cost = None
+    if cost is None:
+        return None
+    return cost * requests
 
 
 def has_price(hass: HomeAssistant, agent: str) -> bool:
@@ -232,7 +269,11 @@ def has_price(hass: HomeAssistant, agent: str) -> bool:
     return async_get_usage_tracker(hass).has_price(agent)
 
 
-def _figures(hass: HomeAssistant, turn: DryTurn, turns: list[DryTurn]) -> JsonObject:
+def _figures(
+    hass: HomeAssistant,
+    turn: DryTurn,
+    turns: list[DryTurn],
+) -> JsonObject:
     """Return an answer, its calls, times in milliseconds, and the tokens and the price of all of its `turns`."""
     tracker = async_get_usage_tracker(hass)
     facts = turn.facts
@@ -257,11 +298,18 @@ def _figures(hass: HomeAssistant, turn: DryTurn, turns: list[DryTurn]) -> JsonOb
     }
 
 
-def _call(one: DryResult, secrets: Iterable[str]) -> JsonObject:
+def _call(
+    one: DryResult,
+    secrets: Iterable[str],
+) -> JsonObject:
     """Return a call without what may never be shown."""
     call = shown_call(one.review.acting_call, _MAX_ARGUMENTS)
     arguments = without_secrets(without_secret_fields(call["arguments"]), secrets)
-    return {"outcome": one.outcome, "name": call["name"], "arguments": arguments}
+    return {
+        "outcome": one.outcome,
+        "name": call["name"],
+        "arguments": arguments,
+    }
 
 
 def _result(hass: HomeAssistant, trial: RunningTrial) -> JsonObject:
@@ -279,7 +327,10 @@ def _result(hass: HomeAssistant, trial: RunningTrial) -> JsonObject:
                 "before": request.before,
                 "text": request.text,
                 "answers": [
-                    {"agent_id": agent_id, **answer}
+                    {
+                        "agent_id": agent_id,
+                        **answer,
+                    }
                     for agent_id, answer in given.items()
                 ],
             }
@@ -333,18 +384,30 @@ def verdict_on(grades: Sequence[JsonValue]) -> str:
     return "good_enough" if is_good else "not_good_enough"
 
 
-def _values(answers: list[JsonObject], name: str) -> list[float]:
+def _values(
+    answers: list[JsonObject],
+    name: str,
+) -> list[float]:
     return [
         value for one in answers if isinstance(value := one.get(name), (int, float))
     ]
 
 
-def _median(answers: list[JsonObject], name: str) -> float | None:
-    values = _values([one for one in answers if one["grade"] != Grade.FAILED], name)
+def _median(
+    answers: list[JsonObject],
+    name: str,
+) -> float | None:
+    values = _values(
+        [one for one in answers if one["grade"] != Grade.FAILED],
+        name,
+    )
     return median(values) if values else None
 
 
-def _sum(answers: list[JsonObject], name: str) -> float | None:
+def _sum(
+    answers: list[JsonObject],
+    name: str,
+) -> float | None:
     """Return the sum; None if a value is unknown."""
     known = [one for one in answers if name in one]
     if all(one[name] is not None for one in known):

@@ -72,18 +72,31 @@ class ConversationAgentFlow(ModelFlow):
     ) -> SubentryFlowResult:
         """Ask for the assistants that use a new agent, say what it will ask about, and add it."""
         form = replace(
-            await FirstAgentForm.async_of(self.hass, self._kind, ""), name=self._name
+            await FirstAgentForm.async_of(
+                self.hass,
+                self._kind,
+                "",
+            ),
+            name=self._name,
         )
         if user_input is None and (fields := form.assistants_schema):
             schema = vol.Schema(fields)
             return await self._async_show_form(
                 "assistants", schema, form.suggested_assistants, [], asked=form.approval
             )
-        chosen = (user_input or {}).get(FIELD_USE_IN, [])
+        chosen = (user_input or {}).get(
+            FIELD_USE_IN,
+            [],
+        )
         ready = await async_ready(
             self.hass, self._kind, self._name, chosen, self._stored
         )
-        async_use_added_agent(self.hass, self._get_entry(), self._name, chosen)
+        async_use_added_agent(
+            self.hass,
+            self._get_entry(),
+            self._name,
+            chosen,
+        )
         return self.async_create_entry(
             title=self._name,
             data=self._stored,
@@ -106,8 +119,15 @@ class ConversationAgentFlow(ModelFlow):
         )
         if isinstance(found, list) or problems:
             problems += found if isinstance(found, list) else []
-            return await self._async_show_approvals(labels, user_input, problems)
-        self._rules = replace(found, shows_page_to_all=self._rules.shows_page_to_all)
+            return await self._async_show_approvals(
+                labels,
+                user_input,
+                problems,
+            )
+        self._rules = replace(
+            found,
+            shows_page_to_all=self._rules.shows_page_to_all,
+        )
         return await self.async_step_home()
 
     async def async_step_tools(
@@ -141,14 +161,25 @@ class ConversationAgentFlow(ModelFlow):
             self.hass, policy, await self._async_labels()
         )
         absent = page.absent(await async_absent_names(self.hass, policy))
-        no_pin = page.no_pin() if self._begun_with.pin and not self._rules.pin else ""
-        searches_web = await async_searches_web(self.hass, settings_of(self._present))
+        if self._begun_with.pin and not self._rules.pin:
+            no_pin = page.no_pin()
+        else:
+            no_pin = ""
+        searches_web = await async_searches_web(
+            self.hass,
+            settings_of(self._present),
+        )
         requests = await async_example_requests(
             self.hass, self._rules, searches_web=searches_web
         )
         examples = no_pin + absent + page.examples_table(requests)
-        options = ["save_approvals", "tools", "approvals"]
-        if on_locking := rules_on_locking(policy):
+        options = [
+            "save_approvals",
+            "tools",
+            "approvals",
+        ]
+        on_locking = rules_on_locking(policy)
+        if on_locking:
             examples = f"{page.also_locking(on_locking)}\n\n{examples}"
             options.insert(0, "only_unlock")
         return self.async_show_menu(
@@ -168,7 +199,10 @@ class ConversationAgentFlow(ModelFlow):
         user_input: dict[str, Any] | None = None,  # noqa: ARG002 nothing is asked
     ) -> SubentryFlowResult:
         """Narrow the rules on locks to unlocking, and show again what they mean."""
-        self._rules = replace(self._rules, policy=only_on_unlocking(self._rules.policy))
+        self._rules = replace(
+            self._rules,
+            policy=only_on_unlocking(self._rules.policy),
+        )
         return await self.async_step_home()
 
     async def async_step_save_approvals(
@@ -199,7 +233,11 @@ class ConversationAgentFlow(ModelFlow):
         form: Mapping[str, Any],
         problems: Sequence[Problem] = (),
     ) -> SubentryFlowResult:
-        page = await ApprovalPage.async_of(self.hass, self._rules.policy, labels)
+        page = await ApprovalPage.async_of(
+            self.hass,
+            self._rules.policy,
+            labels,
+        )
         own_id = self._get_reconfigure_subentry().subentry_id
         agent_id = er.async_get(self.hass).async_get_entity_id(
             CONVERSATION_DOMAIN, DOMAIN, own_id
@@ -207,7 +245,10 @@ class ConversationAgentFlow(ModelFlow):
         unguarded = page.unguarded(
             [one.name for one in async_unguarded_assistants(self.hass, agent_id or "")]
         )
-        schema = approval_schema(labels, opened={problem.place for problem in problems})
+        schema = approval_schema(
+            labels,
+            opened={problem.place for problem in problems},
+        )
         values = {field: value for field, value in form.items() if field != CONF_PIN}
         if self._rules.pin:
             values[CONF_PIN] = KNOWN_SECRET
@@ -217,10 +258,17 @@ class ConversationAgentFlow(ModelFlow):
 
     async def _async_take_pin(self, form: Mapping[str, Any]) -> list[Problem]:
         """Keep the PIN of the form: the present one, a new one, or none. Return its problems."""
-        typed = typed_secret(form.get(CONF_PIN, ""), self._rules.pin)
+        typed = typed_secret(
+            form.get(CONF_PIN, ""),
+            self._rules.pin,
+        )
         if isinstance(typed, str):
-            if flaw := flaw_of_pin(typed):
+            flaw = flaw_of_pin(typed)
+            if flaw:
                 return [Problem(CONF_PIN, f"pin_{flaw}", {})]
-            typed = await self.hass.async_add_executor_job(PinHash.of, typed)
+            typed = await self.hass.async_add_executor_job(
+                PinHash.of,
+                typed,
+            )
         self._rules = replace(self._rules, pin=typed)
         return []

@@ -127,7 +127,11 @@ def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Sch
 
 
 def _guest_schema(labels: RuleLabels) -> vol.Schema:
-    kinds = choice(options=labelled(labels.kinds), multiple=True, mode=DROPDOWN)
+    kinds = choice(
+        options=labelled(labels.kinds),
+        multiple=True,
+        mode=DROPDOWN,
+    )
     areas = selector.AreaSelector({"multiple": True})
     return vol.Schema(
         {
@@ -142,7 +146,11 @@ def _rows(
 ) -> selector.ObjectSelector:
     # Without a label field, a row shows the values of all its fields.
     return UncheckedObjectSelector(
-        {"fields": dict(fields), "multiple": True, "translation_key": name}
+        {
+            "fields": dict(fields),
+            "multiple": True,
+            "translation_key": name,
+        }
     )
 
 
@@ -182,7 +190,11 @@ def _rule_fields(labels: RuleLabels) -> Mapping[str, selector.ObjectSelectorFiel
     }
 
 
-def _choice(labels: Labels, *, several: bool) -> selector.SelectSelector:
+def _choice(
+    labels: Labels,
+    *,
+    several: bool,
+) -> selector.SelectSelector:
     return choice(
         options=list(labels.ids), multiple=several, custom_value=several, mode=DROPDOWN
     )
@@ -199,21 +211,32 @@ def _people_fields() -> Mapping[str, selector.ObjectSelectorField]:
     }
 
 
-def approvals_as_form(home_rules: HomeRules, labels: RuleLabels) -> dict[str, Any]:
+def approvals_as_form(
+    home_rules: HomeRules,
+    labels: RuleLabels,
+) -> dict[str, Any]:
     """Return rules of the home as form values, without the PIN. All of its uses are ticked before one is chosen."""
     people = home_rules.people_at_satellites.items()
     rules = home_rules.policy.rules
     ticked = pin_uses(rules)
     return {
         const.CONF_RULES: [
-            row_of(rule, labels) for rule in rules if rule not in pin_rules(ticked)
+            row_of(
+                rule,
+                labels,
+            )
+            for rule in rules
+            if rule not in pin_rules(ticked)
         ],
         const.CONF_ASK_AFTER_OUTSIDE_CONTENT: home_rules.ask_after_outside_content.value,
         FIELD_PIN_FOR: ticked if home_rules.pin else list(PinUse),
         const.CONF_NOTIFY: list(home_rules.notify),
         SECTION_WHO_SPEAKS: {
             const.CONF_PEOPLE_AT_SATELLITES: [
-                {FIELD_DEVICE: device, FIELD_PERSON: person}
+                {
+                    FIELD_DEVICE: device,
+                    FIELD_PERSON: person,
+                }
                 for device, person in people
             ],
             const.CONF_TRUSTED_CALLERS: sorted(home_rules.trusted_callers),
@@ -243,15 +266,24 @@ def read_approvals(
         or isinstance(people, Problem)
         or isinstance(night, Problem)
     ):
-        problems = policy if isinstance(policy, list) else []
+        if isinstance(policy, list):
+            problems = policy
+        else:
+            problems = []
         return problems + [
             problem for problem in (people, night) if isinstance(problem, Problem)
         ]
-    uses = form.get(FIELD_PIN_FOR, ()) if pin else ()
+    if pin:
+        uses = form.get(FIELD_PIN_FOR, ())
+    else:
+        uses = ()
     if pin and (problem := find_pin_problem(policy.rules, uses)):
         return [problem]
     return HomeRules(
-        policy=Policy(with_pin_uses(policy.rules, uses), sources),
+        policy=Policy(
+            with_pin_uses(policy.rules, uses),
+            sources,
+        ),
         pin=pin,
         ask_after_outside_content=OutsideCare(
             form.get(const.CONF_ASK_AFTER_OUTSIDE_CONTENT, OutsideCare.RISKY)
@@ -268,12 +300,26 @@ def read_approvals(
     )
 
 
-def find_pin_problem(rules: Sequence[Rule], uses: Collection[str]) -> Problem | None:
+def find_pin_problem(
+    rules: Sequence[Rule],
+    uses: Collection[str],
+) -> Problem | None:
     """Return the problem of a PIN that would not be needed for what it is meant."""
-    if (number := without_effect(rules, uses)) is not None:
-        return Problem(FIELD_PIN_FOR, "pin_not_needed", {"rule": str(number)})
+    number = without_effect(rules, uses)
+    if number is not None:
+        return Problem(
+            FIELD_PIN_FOR,
+            "pin_not_needed",
+            {"rule": str(number)},
+        )
     has_effect = uses or any(rule.verdict is Verdict.PIN for rule in rules)
-    return None if has_effect else Problem(FIELD_PIN_FOR, "pin_for_nothing", {})
+    if has_effect:
+        return None
+    return Problem(
+        FIELD_PIN_FOR,
+        "pin_for_nothing",
+        {},
+    )
 
 
 def _read_people(rows: JsonValue) -> dict[str, str] | Problem:
@@ -292,7 +338,11 @@ def _read_people(rows: JsonValue) -> dict[str, str] | Problem:
                 SECTION_WHO_SPEAKS, "satellite_incomplete", {"row": str(number)}
             )
         if device in people:
-            return Problem(SECTION_WHO_SPEAKS, "satellite_twice", {"row": str(number)})
+            return Problem(
+                SECTION_WHO_SPEAKS,
+                "satellite_twice",
+                {"row": str(number)},
+            )
         people[device] = person
     return people
 
@@ -303,4 +353,10 @@ def _read_night(times: Mapping[str, Any]) -> TimeWindow | Problem | None:
     after, before = map(dt_util.parse_time, given)
     if after and before and after != before:
         return TimeWindow(after, before)
-    return Problem(SECTION_NIGHT, "night_incomplete", {}) if any(given) else None
+    if any(given):
+        return Problem(
+            SECTION_NIGHT,
+            "night_incomplete",
+            {},
+        )
+    return None

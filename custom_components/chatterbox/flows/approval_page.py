@@ -39,7 +39,15 @@ class ApprovalPage:
         exposed = (
             state.entity_id for state in exposed_states(hass, CONVERSATION_DOMAIN)
         )
-        return cls(hass, await async_judge_entities(hass, policy, exposed), labels)
+        return cls(
+            hass,
+            await async_judge_entities(
+                hass,
+                policy,
+                exposed,
+            ),
+            labels,
+        )
 
     @property
     def numbers(self) -> dict[str, str]:
@@ -74,8 +82,16 @@ class ApprovalPage:
         )
         if not rows:
             return self.labels.sentences["home_all_allowed"]
-        header = self._header("device", "area", "action", "verdict")
-        return table([header, *map(self._cells, rows)], self.labels.sentences)
+        header = self._header(
+            "device",
+            "area",
+            "action",
+            "verdict",
+        )
+        return table(
+            [header, *map(self._cells, rows)],
+            self.labels.sentences,
+        )
 
     def examples_table(self, examples: Iterable[Example]) -> str:
         """Return a table of requests, and of what would happen to each."""
@@ -86,29 +102,28 @@ class ApprovalPage:
             rows.append(
                 (escaped(named), escaped(self.labels.verdicts.label(example.verdict)))
             )
-        return (
-            table([self._header("request", "verdict"), *rows], self.labels.sentences)
-            if rows
-            else ""
-        )
+        if rows:
+            return table(
+                [self._header("request", "verdict"), *rows], self.labels.sentences
+            )
+        return ""
 
     def unguarded(self, assistants: Sequence[str]) -> str:
         """Return a paragraph about assistants that go round the rules, or an empty text."""
         named = ", ".join(map(escaped, assistants))
-        return (
-            self.labels.sentences["home_unguarded"].format(assistants=named) + "\n\n"
-            if named
-            else ""
-        )
+        if named:
+            return (
+                self.labels.sentences["home_unguarded"].format(assistants=named)
+                + "\n\n"
+            )
+        return ""
 
     def absent(self, names: Sequence[str]) -> str:
         """Return a paragraph about names in rules of which the home has nothing, or an empty text."""
         listed = ", ".join(f"**{escaped(name)}**" for name in names)
-        return (
-            self.labels.sentences["home_absent"].format(names=listed) + "\n\n"
-            if names
-            else ""
-        )
+        if names:
+            return self.labels.sentences["home_absent"].format(names=listed) + "\n\n"
+        return ""
 
     def no_pin(self) -> str:
         """Return a paragraph that tells that the PIN is gone."""
@@ -126,21 +141,35 @@ class ApprovalPage:
     def _cells(self, row: EntityVerdict) -> tuple[str, ...]:
         verdict = self.labels.verdicts.label(row.verdict)
         return tuple(
-            map(escaped, (self._name(row), self._area(row), self._what(row), verdict))
+            map(
+                escaped,
+                (
+                    self._name(row),
+                    self._area(row),
+                    self._what(row),
+                    verdict,
+                ),
+            )
         )
 
     def _name(self, row: EntityVerdict) -> str:
         state = self.hass.states.get(row.entity_id)
-        return state.name if state else row.entity_id
+        if state:
+            return state.name
+        return row.entity_id
 
     def _area(self, row: EntityVerdict) -> str:
         area_id = areas_of_entities(self.hass).get(row.entity_id)
-        area = ar.async_get(self.hass).async_get_area(area_id) if area_id else None
+        if area_id:
+            area = ar.async_get(self.hass).async_get_area(area_id)
+        else:
+            area = None
         return area.name if area else ""
 
     def _what(self, row: EntityVerdict) -> str:
         """Return the actions with the verdict."""
-        if not (actions := row.actions):
+        actions = row.actions
+        if not actions:
             return self.labels.sentences["home_unknown"]
         named = [
             self.labels.of_conditions["actions"].label(action) for action in actions
@@ -150,11 +179,22 @@ class ApprovalPage:
         )
 
 
-def table(rows: Sequence[Sequence[str]], sentences: Mapping[str, str]) -> str:
+def table(
+    rows: Sequence[Sequence[str]],
+    sentences: Mapping[str, str],
+) -> str:
     """Return a Markdown table of cells, the first row is its header; of too many, the first ones and how many more."""
     header, *others = (f"| {' | '.join(cells)} |" for cells in rows)
     hidden = len(others) - MOST_ROWS
-    more = ["", sentences["home_more"].format(count=hidden)] if hidden > 0 else []
+    if hidden > 0:
+        more = ["", sentences["home_more"].format(count=hidden)]
+    else:
+        more = []
     return "\n".join(
-        [header, f"|{' --- |' * len(rows[0])}", *others[:MOST_ROWS], *more]
+        [
+            header,
+            f"|{' --- |' * len(rows[0])}",
+            *others[:MOST_ROWS],
+            *more,
+        ]
     )

@@ -32,7 +32,12 @@ SECTIONS: Final[Mapping[str, str]] = {
     "tools": "permissions/#what-the-agent-may-use",
     **dict.fromkeys(("approvals", "home"), "permissions/#confirmations"),
     **dict.fromkeys(
-        ("in_my_home", "own_server", "small_window", "no_tools"),
+        (
+            "in_my_home",
+            "own_server",
+            "small_window",
+            "no_tools",
+        ),
         "start/#a-model-in-your-home",
     ),
     "internet": "start/#an-internet-service",
@@ -51,7 +56,10 @@ _MARKUP: Final = str.maketrans(
 )
 
 
-def docs_url(hass: HomeAssistant, step_id: str = "") -> str:
+def docs_url(
+    hass: HomeAssistant,
+    step_id: str = "",
+) -> str:
     """Return the address of the section of the docs that explains a step, by default of setting up."""
     site = (async_get_loaded_integration(hass, DOMAIN).documentation or "").rstrip("/")
     return f"{site}/{SECTIONS.get(step_id, _SETTING_UP)}"
@@ -62,7 +70,9 @@ def choice(**config: Unpack[SelectSelectorConfig]) -> SelectSelector:
     return SelectSelector(config)
 
 
-def typed_secret[Stored](typed: str, stored: Stored) -> Stored | str | None:
+def typed_secret[
+    Stored,
+](typed: str, stored: Stored) -> Stored | str | None:
     """Return a stored secret if its dots are unchanged, else what was typed, also beside the dots, or None."""
     if typed.strip() == KNOWN_SECRET:
         return stored
@@ -77,7 +87,11 @@ def escaped(text: str) -> str:
 def labelled(labels: Mapping[str, str]) -> list[SelectOptionDict]:
     """Return options with labels that are not translated."""
     return [
-        SelectOptionDict(value=value, label=label) for value, label in labels.items()
+        SelectOptionDict(
+            value=value,
+            label=label,
+        )
+        for value, label in labels.items()
     ]
 
 
@@ -88,7 +102,8 @@ async def async_viewer_language(hass: HomeAssistant) -> str:
     without either, that of the home.
     """
     language = hass.config.language
-    if request := current_request.get():
+    request = current_request.get()
+    if request:
         language = (
             request.headers.get("Accept-Language", "")
             .partition(",")[0]
@@ -124,11 +139,29 @@ async def async_placeholders(
         for problem in problems
         for name, text in problem.placeholders.items()
     }
-    listed = await _async_list(hass, problems, texts) if problems else ""
-    return {**named, "docs": docs_url(hass, step_id), "problems": listed, **others}
+    if problems:
+        listed = await _async_list(
+            hass,
+            problems,
+            texts,
+        )
+    else:
+        listed = ""
+    return {
+        **named,
+        "docs": docs_url(
+            hass,
+            step_id,
+        ),
+        "problems": listed,
+        **others,
+    }
 
 
-def marked(schema: vol.Schema, problems: Collection[Problem]) -> dict[str, str]:
+def marked(
+    schema: vol.Schema,
+    problems: Collection[Problem],
+) -> dict[str, str]:
     """Return the errors that a form shows at its fields and sections, beside the list at its top.
 
     A section hides the errors of its fields, and all errors share their placeholders.
@@ -168,11 +201,23 @@ async def _async_list(
             f"- **{path}:** {known[f'{root}.error.{problem.key}'].format(**details)}"
         )
     return "\n".join(
-        ['<ha-alert alert-type="error">', "", *lines, "", "</ha-alert>", "", ""]
+        [
+            '<ha-alert alert-type="error">',
+            "",
+            *lines,
+            "",
+            "</ha-alert>",
+            "",
+            "",
+        ]
     )
 
 
-def _path(known: Mapping[str, str], steps: str, place: str) -> list[str]:
+def _path(
+    known: Mapping[str, str],
+    steps: str,
+    place: str,
+) -> list[str]:
     """Return the names of the form, the section and the field at which a problem is."""
     ends = f".data.{place}", f".sections.{place}.name"
     found = next(key for key in known if key.startswith(steps) and key.endswith(ends))
@@ -180,11 +225,17 @@ def _path(known: Mapping[str, str], steps: str, place: str) -> list[str]:
     names = [known[f"{steps}{step}.title"]]
     if inner[0] == "sections":
         names.append(known[f"{steps}{step}.sections.{inner[1]}.name"])
-    return [*names, known[found]] if inner[-1] == place else names
+    if inner[-1] == place:
+        return [*names, known[found]]
+    return names
 
 
 @callback
-def async_free_title(hass: HomeAssistant, usual: str, *others: str) -> str:
+def async_free_title(
+    hass: HomeAssistant,
+    usual: str,
+    *others: str,
+) -> str:
     """Return the usual title of an agent or a task, or else one of some others, or else the usual one with a number."""
     entries = hass.config_entries.async_entries(DOMAIN)
     taken = {

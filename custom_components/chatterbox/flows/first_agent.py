@@ -76,7 +76,12 @@ class FirstAgentForm:
     """Of the agent, where the form does not ask for it."""
 
     @classmethod
-    async def async_of(cls, hass: HomeAssistant, kind: ServiceKind, model: str) -> Self:
+    async def async_of(
+        cls,
+        hass: HomeAssistant,
+        kind: ServiceKind,
+        model: str,
+    ) -> Self:
         """Look at the home."""
         store = async_get_home_rules(hass)
         await (
@@ -86,8 +91,19 @@ class FirstAgentForm:
         labels = await async_get_rule_labels(
             hass, rules.policy, await async_viewer_language(hass)
         )
-        page = await ApprovalPage.async_of(hass, rules.policy, labels)
-        return cls(hass, kind, model, labels.sentences, page.names_asked_about, rules)
+        page = await ApprovalPage.async_of(
+            hass,
+            rules.policy,
+            labels,
+        )
+        return cls(
+            hass,
+            kind,
+            model,
+            labels.sentences,
+            page.names_asked_about,
+            rules,
+        )
 
     @property
     def schema(self) -> vol.Schema:
@@ -106,7 +122,8 @@ class FirstAgentForm:
     @property
     def assistants_schema(self) -> dict[vol.Marker, object]:
         """Return the field for the assistants, if there are any. One that another agent serves says so."""
-        if not (assistants := self._assistants()):
+        assistants = self._assistants()
+        if not assistants:
             return {}
         return {
             vol.Optional(FIELD_USE_IN): choice(
@@ -117,7 +134,8 @@ class FirstAgentForm:
     @property
     def suggested_assistants(self) -> dict[str, list[str]]:
         """Return the preferred assistant, or a new one where another agent of ours serves that."""
-        if (store := assistants(self.hass)) is None:
+        store = assistants(self.hass)
+        if store is None:
             return {}
         preferred = store.async_get_preferred_item()
         return {
@@ -157,9 +175,14 @@ class FirstAgentForm:
 
     def errors(self, form: Mapping[str, Any]) -> dict[str, str]:
         """Return the errors by field."""
-        errors = {} if form[CONF_NAME].strip() else {CONF_NAME: "name_missing"}
-        if pin := form.get(CONF_PIN, "").strip():
-            if flaw := flaw_of_pin(pin):
+        if form[CONF_NAME].strip():
+            errors = {}
+        else:
+            errors = {CONF_NAME: "name_missing"}
+        pin = form.get(CONF_PIN, "").strip()
+        if pin:
+            flaw = flaw_of_pin(pin)
+            if flaw:
                 errors[CONF_PIN] = f"pin_{flaw}"
             elif problem := find_pin_problem(
                 self.home_rules.policy.rules, form.get(FIELD_PIN_FOR, ())
@@ -173,12 +196,19 @@ class FirstAgentForm:
         self, form: Mapping[str, Any]
     ) -> Callable[[HomeRules], HomeRules] | None:
         """Return a change of the rules of the home that adds the PIN and its uses; None if no PIN was chosen."""
-        if not (pin := form.get(CONF_PIN, "").strip()):
+        pin = form.get(CONF_PIN, "").strip()
+        if not pin:
             return None
-        hashed = await self.hass.async_add_executor_job(PinHash.of, pin)
+        hashed = await self.hass.async_add_executor_job(
+            PinHash.of,
+            pin,
+        )
 
         def with_pin(home_rules: HomeRules) -> HomeRules:
-            rules = with_pin_uses(home_rules.policy.rules, form.get(FIELD_PIN_FOR, ()))
+            rules = with_pin_uses(
+                home_rules.policy.rules,
+                form.get(FIELD_PIN_FOR, ()),
+            )
             return replace(
                 home_rules, pin=hashed, policy=replace(home_rules.policy, rules=rules)
             )
@@ -186,7 +216,8 @@ class FirstAgentForm:
         return with_pin
 
     def _assistants(self) -> dict[str, str]:
-        if (store := assistants(self.hass)) is None:
+        store = assistants(self.hass)
+        if store is None:
             return {}
         known = dict[str, str]()
         for pipeline_id, pipeline in store.data.items():
@@ -199,20 +230,23 @@ class FirstAgentForm:
         return known | {_NEW_ASSISTANT: f"{new} ({self.name})" if self.name else new}
 
 
-def _agent_of(hass: HomeAssistant, pipeline: Pipeline) -> str | None:
+def _agent_of(
+    hass: HomeAssistant,
+    pipeline: Pipeline,
+) -> str | None:
     """Return the title of our agent that serves an assistant."""
     entity = er.async_get(hass).async_get(pipeline.conversation_engine)
-    entry = (
-        hass.config_entries.async_get_entry(entity.config_entry_id or "")
-        if entity
-        else None
-    )
-    agent = (
-        entry.subentries.get(entity.config_subentry_id or "")
-        if entity and entry
-        else None
-    )
-    return agent.title if agent and entry and entry.domain == DOMAIN else None
+    if entity:
+        entry = hass.config_entries.async_get_entry(entity.config_entry_id or "")
+    else:
+        entry = None
+    if entity and entry:
+        agent = entry.subentries.get(entity.config_subentry_id or "")
+    else:
+        agent = None
+    if agent and entry and entry.domain == DOMAIN:
+        return agent.title
+    return None
 
 
 def async_use_added_agent(
@@ -223,11 +257,10 @@ def async_use_added_agent(
 
     @callback
     def async_follow(change: ConfigEntryChange, changed: ConfigEntry) -> None:
-        added = (
-            changed.subentries.keys() - known
-            if changed.entry_id == entry.entry_id
-            else set[str]()
-        )
+        if changed.entry_id == entry.entry_id:
+            added = changed.subentries.keys() - known
+        else:
+            added = set[str]()
         if added or (
             changed.entry_id == entry.entry_id and change is ConfigEntryChange.REMOVED
         ):
@@ -243,12 +276,21 @@ def async_use_added_agent(
                 config_subentry_id=agent_id,
                 suggested_object_id=name,
             )
-            using = async_use_agent(hass, entity.entity_id, name, chosen)
+            using = async_use_agent(
+                hass,
+                entity.entity_id,
+                name,
+                chosen,
+            )
             _ = hass.async_create_task(
                 using, "chatterbox assistants"
             )  # Home Assistant keeps it
 
-    stop = async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, async_follow)
+    stop = async_dispatcher_connect(
+        hass,
+        SIGNAL_CONFIG_ENTRY_CHANGED,
+        async_follow,
+    )
 
 
 async def async_use_agent(
@@ -260,13 +302,15 @@ async def async_use_agent(
         return
     # Preferring local intents, Home Assistant would itself unlock a door that it
     # understands, and ask nobody.
-    answers = {"conversation_engine": entity_id, "prefer_local_intents": False}
+    answers = {
+        "conversation_engine": entity_id,
+        "prefer_local_intents": False,
+    }
     for pipeline_id in chosen:
-        source = (
-            store.async_get_preferred_item()
-            if pipeline_id == _NEW_ASSISTANT
-            else pipeline_id
-        )
+        if pipeline_id == _NEW_ASSISTANT:
+            source = store.async_get_preferred_item()
+        else:
+            source = pipeline_id
         if source not in store.data:  # removed while the form was open
             continue
         settings = {
@@ -292,11 +336,18 @@ async def async_sentences_to_try(
     the language of the chosen assistant. Without a model, Home Assistant itself
     understands them.
     """
-    known = store.data if (store := assistants(hass)) else {}
+    store = assistants(hass)
+    if store:
+        known = store.data
+    else:
+        known = {}
     languages = [
         known[pipeline_id].language for pipeline_id in chosen if pipeline_id in known
     ]
-    language = languages[0] if languages else hass.config.language
+    if languages:
+        language = languages[0]
+    else:
+        language = hass.config.language
     sentences = await async_get_sentences(hass, language)
     questions, done = list[str](), list[str]()
     rules = async_get_home_rules(hass).current
@@ -310,10 +361,15 @@ async def async_sentences_to_try(
         if kind is ServiceKind.OFFLINE and not await async_recognize(hass, sentence):
             continue
         (done if verdict is Verdict.ALLOW else questions).append(text)
-    only_model = (
-        [] if kind is ServiceKind.OFFLINE else [sentences["example_only_model"]]
-    )
-    return [*done[: _SENTENCES - len(questions[:1])], *questions[:1], *only_model]
+    if kind is ServiceKind.OFFLINE:
+        only_model = []
+    else:
+        only_model = [sentences["example_only_model"]]
+    return [
+        *done[: _SENTENCES - len(questions[:1])],
+        *questions[:1],
+        *only_model,
+    ]
 
 
 async def async_ready(
@@ -330,20 +386,27 @@ async def async_ready(
     and not at all where none uses the agent.
     """
     sentences = await async_viewer_sentences(hass)
-    known = store.data if (store := assistants(hass)) else {}
+    store = assistants(hass)
+    if store:
+        known = store.data
+    else:
+        known = {}
     names = [
         name if one == _NEW_ASSISTANT else known[one].name
         for one in chosen
         if one in {*known, _NEW_ASSISTANT}
     ]
-    key = (
-        "try_it_unused"
-        if not names
-        else "try_it"
-        if {*known} == {*chosen}
-        else "try_it_choose"
+    if not names:
+        key = "try_it_unused"
+    elif {*known} == {*chosen}:
+        key = "try_it"
+    else:
+        key = "try_it_choose"
+    requests = await async_sentences_to_try(
+        hass,
+        kind,
+        chosen,
     )
-    requests = await async_sentences_to_try(hass, kind, chosen)
     return {
         "agent": name,
         "requests": "\n".join(f"- {escaped(request)}" for request in requests),

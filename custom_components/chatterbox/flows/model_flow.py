@@ -130,7 +130,11 @@ def model_selector(
     if not models:
         return selector.TextSelector()
     names = [model.name for model in by_usefulness(map(ChatModel, models))]
-    return choice(options=names, mode=DROPDOWN, custom_value=True)
+    return choice(
+        options=names,
+        mode=DROPDOWN,
+        custom_value=True,
+    )
 
 
 async def async_chat_model_selector(
@@ -145,20 +149,25 @@ async def async_chat_model_selector(
         price = await async_known_price(
             hass, service, known_server(service), AgentSettings(model.name)
         )
-        label = (
-            sentences["model_talks"].format(model=model.name)
-            if model.uses_tools is False
-            else model.name
-        )
+        if model.uses_tools is False:
+            label = sentences["model_talks"].format(model=model.name)
+        else:
+            label = model.name
         if price is not None and price.usual != FREE:
             label += f" · ${price.usual.input:g} / ${price.usual.output:g}"
         labels[model.name] = label
-    return choice(options=labelled(labels), mode=DROPDOWN, custom_value=True)
+    return choice(
+        options=labelled(labels),
+        mode=DROPDOWN,
+        custom_value=True,
+    )
 
 
 def only_model(models: Sequence[str]) -> str:
     """Return the model of a server that has only one, else an empty string."""
-    return models[0] if len(models) == 1 else ""
+    if len(models) == 1:
+        return models[0]
+    return ""
 
 
 def model_title(model: str) -> str:
@@ -213,7 +222,12 @@ def _selector(option: str) -> selector.Selector[Any]:
     if option == const.CONF_LOOK_TASK:
         sees = ["ai_task.AITaskEntityFeature.SUPPORT_ATTACHMENTS"]
         return selector.EntitySelector(
-            {"filter": {"domain": "ai_task", "supported_features": sees}}
+            {
+                "filter": {
+                    "domain": "ai_task",
+                    "supported_features": sees,
+                }
+            }
         )
     if option == CONF_PROMPT:
         return _UncheckedTemplateSelector()
@@ -303,8 +317,14 @@ class ModelFlow(ConfigSubentryFlow):
         """Start a new one with its settings."""
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
-        sentences = await async_get_sentences(self.hass, self.hass.config.language)
-        self._name = async_free_title(self.hass, sentences[self.title_key])
+        sentences = await async_get_sentences(
+            self.hass,
+            self.hass.config.language,
+        )
+        self._name = async_free_title(
+            self.hass,
+            sentences[self.title_key],
+        )
         self._stored = self.new_data(self._kind)
         return await self.async_step_settings()
 
@@ -321,7 +341,11 @@ class ModelFlow(ConfigSubentryFlow):
         times = times_sentence(sentences, subentry.data)
         return self.async_show_menu(
             step_id="reconfigure",
-            menu_options=["settings", "advanced", *self.extra_steps],
+            menu_options=[
+                "settings",
+                "advanced",
+                *self.extra_steps,
+            ],
             description_placeholders=await async_placeholders(
                 self.hass, "reconfigure", agent=self._name, times=times
             ),
@@ -346,15 +370,16 @@ class ModelFlow(ConfigSubentryFlow):
     @property
     def _present(self) -> Mapping[str, Any]:
         """The stored data, which another dialog may have changed meanwhile."""
-        return (
-            self._stored
-            if self.source == SOURCE_USER
-            else self._get_reconfigure_subentry().data
-        )
+        if self.source == SOURCE_USER:
+            return self._stored
+        return self._get_reconfigure_subentry().data
 
     def _groups(self, step_id: str) -> Mapping[str, tuple[str, ...]]:
         """Return the options of a form, by group."""
-        groups = {SETTINGS: (), **options_of(self._kind, self._subentry_type)}
+        groups = {
+            SETTINGS: (),
+            **options_of(self._kind, self._subentry_type),
+        }
         return {
             group: names
             for group, names in groups.items()
@@ -381,18 +406,32 @@ class ModelFlow(ConfigSubentryFlow):
             for name, value in user_input.get(group, {}).items()
         }
         problems = self._find_typos(step_id, values)
-        data = self._as_data(groups, values) if not problems else {}
+        if not problems:
+            data = self._as_data(groups, values)
+        else:
+            data = {}
         if not problems:
             place = CONF_MODEL if step_id == SETTINGS else ANSWERS
             now, stored = self.settings_of(data), self.settings_of(self._stored)
-            problems = await self._async_try(now, stored, place)
+            problems = await self._async_try(
+                now,
+                stored,
+                place,
+            )
             if not problems and now.model != stored.model:
                 data = {
                     name: value for name, value in data.items() if name not in MEASURED
                 } | self._measured
         if problems:
-            return await self._async_show(step_id, user_input, problems)
-        return await self._async_complete(values.get(CONF_NAME, self._name), data)
+            return await self._async_show(
+                step_id,
+                user_input,
+                problems,
+            )
+        return await self._async_complete(
+            values.get(CONF_NAME, self._name),
+            data,
+        )
 
     async def _async_complete(
         self, name: str, data: Mapping[str, Any]
@@ -402,11 +441,10 @@ class ModelFlow(ConfigSubentryFlow):
 
     def _possible_fallbacks(self) -> Mapping[str, str]:
         """Return the entity IDs of all other agents that have a model, by subentry ID."""
-        own_id = (
-            None
-            if self.source == SOURCE_USER
-            else self._get_reconfigure_subentry().subentry_id
-        )
+        if self.source == SOURCE_USER:
+            own_id = None
+        else:
+            own_id = self._get_reconfigure_subentry().subentry_id
         registry = er.async_get(self.hass)
         return {
             entity.unique_id: entity.entity_id
@@ -426,14 +464,22 @@ class ModelFlow(ConfigSubentryFlow):
         known = await async_known_price(
             self.hass, service, known_server(service), settings
         )
-        self._known_price = price_words(self._sentences, settings.model, known)
+        self._known_price = price_words(
+            self._sentences,
+            settings.model,
+            known,
+        )
         try:
             self._models = await offered_models(model_server(self.hass, service))
         except ProviderError as error:
             # Everything but the model can be changed while the server is down.
             const.LOGGER.debug("The server lists no models: %s", error)
 
-    def _find_typos(self, step_id: str, values: Mapping[str, Any]) -> list[Problem]:
+    def _find_typos(
+        self,
+        step_id: str,
+        values: Mapping[str, Any],
+    ) -> list[Problem]:
         """Return the problems that need no server to find."""
         problems: list[Problem] = []
         if step_id == SETTINGS and not values[CONF_NAME].strip():
@@ -444,7 +490,11 @@ class ModelFlow(ConfigSubentryFlow):
             Template(values.get(CONF_PROMPT, ""), self.hass).ensure_valid()
         except TemplateError as error:
             problems.append(
-                Problem(CONF_PROMPT, "invalid_template", {"problem": str(error)})
+                Problem(
+                    CONF_PROMPT,
+                    "invalid_template",
+                    {"problem": str(error)},
+                )
             )
         problems += find_problems(values) + _find_search_typos(values)
         if not set(values.get(const.CONF_FALLBACKS, ())) <= set(
@@ -507,20 +557,30 @@ class ModelFlow(ConfigSubentryFlow):
     ) -> list[Problem]:
         """Return the problem of a server that searches the web, which is tried if it is another one than before."""
         now, before = (
-            (one.web_search, one.web_search_address, one.web_search_key)
+            (
+                one.web_search,
+                one.web_search_address,
+                one.web_search_key,
+            )
             for one in (settings, stored)
         )
         engine = settings.web_search
         if now == before or engine in {WebSearch.OFF, WebSearch.SERVICE}:
             return []
         try:
-            await async_search(self.hass, settings, "Home Assistant", "en")
+            await async_search(
+                self.hass,
+                settings,
+                "Home Assistant",
+                "en",
+            )
         except ProviderError as error:
             const.LOGGER.debug("The web cannot be searched: %s", error)
             is_brave = engine is WebSearch.BRAVE
-            place = (
-                const.CONF_WEB_SEARCH_KEY if is_brave else const.CONF_WEB_SEARCH_ADDRESS
-            )
+            if is_brave:
+                place = const.CONF_WEB_SEARCH_KEY
+            else:
+                place = const.CONF_WEB_SEARCH_ADDRESS
             return [Problem(place, search_problem(error, engine), {})]
         return []
 
@@ -538,7 +598,10 @@ class ModelFlow(ConfigSubentryFlow):
         """
         self._measured = {}
         is_other = settings.model != stored.model
-        trial = await try_out(server) if is_other and settings.llm_apis else None
+        if is_other and settings.llm_apis:
+            trial = await try_out(server)
+        else:
+            trial = None
         if trial is None:
             await server.check()
         if not settings.llm_apis or not (
@@ -547,7 +610,13 @@ class ModelFlow(ConfigSubentryFlow):
             return []
         service = self._get_entry().data
         prompt = await async_home_prompt(self.hass, settings)
-        tight = await async_tight_window(self.hass, server, service, settings, prompt)
+        tight = await async_tight_window(
+            self.hass,
+            server,
+            service,
+            settings,
+            prompt,
+        )
         model = model_title(settings.model)
         against = (one.warning(self._sentences, model) for one in (trial, tight) if one)
         warning = " ".join(filter(None, against))
@@ -576,7 +645,11 @@ class ModelFlow(ConfigSubentryFlow):
                 for one in settings.fallbacks
                 if one in self._fallbacks
             ],
-            const.CONF_IMAGE_MODEL: image_model_of(self._kind, self._stored) or None,
+            const.CONF_IMAGE_MODEL: image_model_of(
+                self._kind,
+                self._stored,
+            )
+            or None,
             const.CONF_WEB_SEARCH_KEY: KNOWN_SECRET
             if settings.web_search_key
             else None,
@@ -599,9 +672,16 @@ class ModelFlow(ConfigSubentryFlow):
             }
             for group, part in values.items()
         }
-        return {**form.pop(SETTINGS, {}), **form}
+        return {
+            **form.pop(SETTINGS, {}),
+            **form,
+        }
 
-    def _is_shown(self, option: str, value: Any) -> bool:
+    def _is_shown(
+        self,
+        option: str,
+        value: Any,
+    ) -> bool:
         """Return whether a value is set, and no choice that does not exist any more."""
         if option == const.CONF_SUMMARY:
             return value in SUMMARIES or value in self._fallbacks
@@ -638,7 +718,11 @@ class ModelFlow(ConfigSubentryFlow):
         return {
             **{key: value for key, value in self._present.items() if key not in others},
             **{name: value for name, value in can_be_empty.items() if name in options},
-            **typed_options(self._kind, options, converted),
+            **typed_options(
+                self._kind,
+                options,
+                converted,
+            ),
         }
 
     def _search_data(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -677,7 +761,10 @@ class ModelFlow(ConfigSubentryFlow):
                 # short, and the list at its top is seen.
                 marker = vol.Optional if group == WEB else vol.Required
                 is_open = group == WEB and any(one.place in names for one in problems)
-                field = section(vol.Schema(part), {"collapsed": not is_open})
+                field = section(
+                    vol.Schema(part),
+                    {"collapsed": not is_open},
+                )
                 part = {marker(group): field}
             fields |= part
         sentences = await async_viewer_sentences(self.hass)
@@ -706,7 +793,11 @@ class ModelFlow(ConfigSubentryFlow):
         if option == const.CONF_FALLBACKS:
             agents = list(self._fallbacks.values())
             return _UncheckedEntitySelector(
-                {"include_entities": agents, "multiple": True, "reorder": True}
+                {
+                    "include_entities": agents,
+                    "multiple": True,
+                    "reorder": True,
+                }
             )
         return _selector(option)
 
@@ -743,7 +834,10 @@ class ModelFlow(ConfigSubentryFlow):
             for api_id in chosen
             if api_id not in there
         }
-        return choice(options=labelled(there | gone), multiple=True)
+        return choice(
+            options=labelled(there | gone),
+            multiple=True,
+        )
 
     def _titles_of(self, agent_ids: Iterable[str]) -> Mapping[str, str]:
         """Return the titles of agents with those of their services, since several agents may have the same title."""
@@ -778,7 +872,11 @@ class ModelFlow(ConfigSubentryFlow):
             description_placeholders=named,
         )
 
-    def _save(self, name: str, data: Mapping[str, Any]) -> SubentryFlowResult:
+    def _save(
+        self,
+        name: str,
+        data: Mapping[str, Any],
+    ) -> SubentryFlowResult:
         title = name.strip()
         if self.source == SOURCE_USER:
             return self.async_create_entry(title=title, data=data)

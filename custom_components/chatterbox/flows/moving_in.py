@@ -61,7 +61,10 @@ _SAMPLING: Final = {
     name: name
     for name in (const.CONF_TEMPERATURE, const.CONF_TOP_P, const.CONF_MAX_TOKENS)
 }
-_WORDS: Final = {CONF_PROMPT: CONF_PROMPT, CONF_LLM_HASS_API: CONF_LLM_HASS_API}
+_WORDS: Final = {
+    CONF_PROMPT: CONF_PROMPT,
+    CONF_LLM_HASS_API: CONF_LLM_HASS_API,
+}
 _NOT_NAMED: Final = frozenset({"recommended", CONF_NAME})
 """Options of others that say nothing about an agent."""
 _MEANS_OFF: Final[tuple[object, ...]] = (
@@ -96,29 +99,56 @@ class _Source:
 
 
 _EXTENDED: Final = "extended_openai_conversation"
-_SAMPLED_MODEL: Final = {_FOREIGN_MODEL: CONF_MODEL, **_WORDS, **_SAMPLING}
+_SAMPLED_MODEL: Final = {
+    _FOREIGN_MODEL: CONF_MODEL,
+    **_WORDS,
+    **_SAMPLING,
+}
 _SEARCH: Final = {"web_search": const.CONF_WEB_SEARCH}
 _SAME_IN_OPENAI: Final = (
     const.CONF_REASONING_EFFORT,
     const.CONF_VERBOSITY,
     const.CONF_SERVICE_TIER,
 )
-_SAME_IN_OLLAMA: Final = (CONF_MODEL, const.CONF_NUM_CTX, const.CONF_KEEP_ALIVE)
+_SAME_IN_OLLAMA: Final = (
+    CONF_MODEL,
+    const.CONF_NUM_CTX,
+    const.CONF_KEEP_ALIVE,
+)
 _SOURCES: Final[Mapping[str, _Source]] = {
     "openai_conversation": _Source(
         "openai",
-        {**_SAMPLED_MODEL, **_SEARCH, **{name: name for name in _SAME_IN_OPENAI}},
+        {
+            **_SAMPLED_MODEL,
+            **_SEARCH,
+            **{name: name for name in _SAME_IN_OPENAI},
+        },
     ),
     "anthropic": _Source(
         "anthropic",
-        {**_SAMPLED_MODEL, **_SEARCH, "effort": const.CONF_REASONING_EFFORT},
+        {
+            **_SAMPLED_MODEL,
+            **_SEARCH,
+            "effort": const.CONF_REASONING_EFFORT,
+        },
     ),
     "google_generative_ai_conversation": _Source("gemini", _SAMPLED_MODEL),
     "ollama": _Source(
         "ollama", {**{name: name for name in _SAME_IN_OLLAMA}, **_WORDS}, CONF_URL
     ),
-    "open_router": _Source("openrouter", {CONF_MODEL: CONF_MODEL, **_WORDS, **_SEARCH}),
-    "llama_cpp": _Source("llama_cpp", _SAMPLED_MODEL, const.CONF_BASE_URL),
+    "open_router": _Source(
+        "openrouter",
+        {
+            CONF_MODEL: CONF_MODEL,
+            **_WORDS,
+            **_SEARCH,
+        },
+    ),
+    "llama_cpp": _Source(
+        "llama_cpp",
+        _SAMPLED_MODEL,
+        const.CONF_BASE_URL,
+    ),
     _EXTENDED: _Source(
         "openai", _SAMPLED_MODEL, const.CONF_BASE_URL, const.ServiceKind.OPENAI_CHAT
     ),
@@ -151,13 +181,20 @@ class ForeignAgent:
         url = self._address or service.base_url
         if source.server == "openai" and url != service.base_url:
             service = TypedService.new(OTHER)
-        return replace(service, base_url=url, kind=source.kind or service.kind)
+        return replace(
+            service,
+            base_url=url,
+            kind=source.kind or service.kind,
+        )
 
     @property
     def _address(self) -> str:
         """The address in its entry, empty for the usual one of an internet service."""
         source, data = self.source, self.entry.data
-        typed = str(data.get(source.address) or "").strip() if source.address else ""
+        if source.address:
+            typed = str(data.get(source.address) or "").strip()
+        else:
+            typed = ""
         # A variant of an integration may have an address where the original has none.
         others = (
             value
@@ -230,9 +267,13 @@ class ForeignAgent:
             return None
         if ours == const.CONF_WEB_SEARCH:
             return self._carried_search(value)
-        if number := NUMBERS.get(ours):
+        number = NUMBERS.get(ours)
+        if number:
             try:
-                value = None if value in (None, "") else float(value)
+                if value in (None, ""):
+                    value = None
+                else:
+                    value = float(value)
             except TypeError, ValueError:
                 return None
             value = (
@@ -240,17 +281,17 @@ class ForeignAgent:
                 if value is not None and number.step == 1 and value.is_integer()
                 else value
             )
-        return (
-            value
-            if dict(set_options({ours: value})) and not find_problems({ours: value})
-            else None
-        )
+        if dict(set_options({ours: value})) and not find_problems({ours: value}):
+            return value
+        return None
 
     def _carried_search(self, value: object) -> str | None:
         """Return that the service searches the web by itself, if that is set and the service can over our format."""
         service = self.service
         can = known_server(service.data).searches_over(service.kind)
-        return WebSearch.SERVICE.value if value not in _MEANS_OFF and can else None
+        if value not in _MEANS_OFF and can:
+            return WebSearch.SERVICE.value
+        return None
 
     @property
     def _model(self) -> str:
@@ -276,9 +317,17 @@ def foreign_agents(hass: HomeAssistant) -> Iterator[ForeignAgent]:
                 continue
             agents = entry.get_subentries_of_type("conversation")
             for agent in agents:
-                yield ForeignAgent(entry, agent.title, agent.data)
+                yield ForeignAgent(
+                    entry,
+                    agent.title,
+                    agent.data,
+                )
             if not agents and entry.options:  # as before there were subentries
-                yield ForeignAgent(entry, entry.title, entry.options)
+                yield ForeignAgent(
+                    entry,
+                    entry.title,
+                    entry.options,
+                )
 
 
 class MovingIn(ConfigFlow):
@@ -316,7 +365,12 @@ class MovingIn(ConfigFlow):
         return self.async_show_form(
             step_id="move_in",
             data_schema=vol.Schema({vol.Required(_FIELD_AGENT): field}),
-            description_placeholders={"docs": docs_url(self.hass, "move_in")},
+            description_placeholders={
+                "docs": docs_url(
+                    self.hass,
+                    "move_in",
+                )
+            },
         )
 
     async def async_step_move_in_agent(
@@ -334,7 +388,10 @@ class MovingIn(ConfigFlow):
         data = foreign.data
         if user_input is not None:
             data[CONF_MODEL] = user_input[CONF_MODEL].strip()
-            own = foreign.key if user_input.get(_FIELD_TAKE_KEY) else None
+            if user_input.get(_FIELD_TAKE_KEY):
+                own = foreign.key
+            else:
+                own = None
             service = replace(
                 copied, api_key=user_input.get(CONF_API_KEY, "").strip() or own
             )
@@ -358,7 +415,11 @@ class MovingIn(ConfigFlow):
         if not data[CONF_MODEL]:
             return {CONF_MODEL: "model_missing"}
         settings = settings_of(data)
-        server = model_server(self.hass, service.data, settings)
+        server = model_server(
+            self.hass,
+            service.data,
+            settings,
+        )
         try:
             await server.check()
         except ProviderError as error:
@@ -368,19 +429,32 @@ class MovingIn(ConfigFlow):
             self.hass, server, service.data, settings, prompt
         )
         sentences = await async_viewer_sentences(self.hass)
-        warning = tight.warning(sentences, settings.model) if tight else ""
+        if tight:
+            warning = tight.warning(sentences, settings.model)
+        else:
+            warning = ""
         is_news, self._warned_of = warning != self._warned_of, warning
-        return {CONF_MODEL: "model_warning"} if warning and is_news else {}
+        if warning and is_news:
+            return {CONF_MODEL: "model_warning"}
+        return {}
 
-    def _refuse(self, error: ProviderError, field: str) -> dict[str, str]:
+    def _refuse(
+        self,
+        error: ProviderError,
+        field: str,
+    ) -> dict[str, str]:
         """Put an error at the field that mends it, beside what the service said."""
         const.LOGGER.debug("The server cannot be used: %s", error)
         self._words = error.words
-        self._location = (
-            error.location if isinstance(error, ProviderReplyInvalid) else ""
-        )
+        if isinstance(error, ProviderReplyInvalid):
+            self._location = error.location
+        else:
+            self._location = ""
         field = CONF_API_KEY if isinstance(error, ProviderRejectedKey) else field
-        key = "redirected" if self._location else error_key(error)
+        if self._location:
+            key = "redirected"
+        else:
+            key = error_key(error)
         return {field: key} | ({"base": "service_said"} if self._words else {})
 
     async def _async_show_copy(
@@ -396,7 +470,10 @@ class MovingIn(ConfigFlow):
         if foreign.key:
             fields[vol.Optional(_FIELD_TAKE_KEY)] = selector.BooleanSelector()
         fields[vol.Optional(CONF_API_KEY)] = PASSWORD
-        suggested_values = {CONF_NAME: foreign.title, **form}
+        suggested_values = {
+            CONF_NAME: foreign.title,
+            **form,
+        }
         return self.async_show_form(
             step_id="move_in_agent",
             data_schema=self.add_suggested_values_to_schema(
@@ -441,8 +518,12 @@ class MovingIn(ConfigFlow):
         self, service: TypedService, title: str, data: Mapping[str, Any]
     ) -> ConfigFlowResult:
         """Add the copy to the entry of its service, or with a new one."""
-        sentences = await async_get_sentences(self.hass, self.hass.config.language)
-        if entry := self._entry_of(service.data):
+        sentences = await async_get_sentences(
+            self.hass,
+            self.hass.config.language,
+        )
+        entry = self._entry_of(service.data)
+        if entry:
             if entry.version > const.ENTRY_VERSION:
                 return self.async_abort(reason="newer_entry")
             copy = ConfigSubentry(

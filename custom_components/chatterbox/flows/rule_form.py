@@ -42,7 +42,14 @@ MORE: Final = (
     "tools",
 )
 """The fields of the row within a row that is closed at first, in order. The frontend has no sections within rows."""
-FIELDS: Final = (FIELD_VERDICT, "entities", "areas", "domains", "actions", *MORE)
+FIELDS: Final = (
+    FIELD_VERDICT,
+    "entities",
+    "areas",
+    "domains",
+    "actions",
+    *MORE,
+)
 """All fields of a row, in order."""
 CONDITIONS: Final = tuple(
     name for name in FIELDS if name not in {FIELD_VERDICT, FIELD_AFTER, FIELD_BEFORE}
@@ -57,14 +64,21 @@ _UNLOCKING: Final = frozenset(
 class RowError(ValueError):
     """A row that is no valid rule."""
 
-    def __init__(self, key: str, **placeholders: str) -> None:
+    def __init__(
+        self,
+        key: str,
+        **placeholders: str,
+    ) -> None:
         """Store the key of the error text and its placeholders."""
         super().__init__(key)
         self.key = key
         self.placeholders = placeholders
 
 
-def row_of(rule: Rule, labels: RuleLabels) -> dict[str, Any]:
+def row_of(
+    rule: Rule,
+    labels: RuleLabels,
+) -> dict[str, Any]:
     """Return a rule as a row."""
     row: dict[str, Any] = {FIELD_VERDICT: labels.verdicts.label(rule.verdict)}
     for name in CONDITIONS:
@@ -105,7 +119,8 @@ def read_rules(
                     CONF_RULES, error.key, {"rule": str(number), **error.placeholders}
                 )
             )
-    if problem := _problem_of_order(rules):
+    problem = _problem_of_order(rules)
+    if problem:
         problems.append(problem)
     asking = [
         number
@@ -113,7 +128,12 @@ def read_rules(
         if rule.verdict is Verdict.PIN and not has_pin
     ]
     problems += [
-        Problem(CONF_PIN, "pin_needed", {"rule": str(number)}) for number in asking[:1]
+        Problem(
+            CONF_PIN,
+            "pin_needed",
+            {"rule": str(number)},
+        )
+        for number in asking[:1]
     ]
     return problems or Policy(tuple(rules.values()))
 
@@ -130,7 +150,12 @@ def rules_on_locking(policy: Policy) -> tuple[int, ...]:
 def only_on_unlocking(policy: Policy) -> Policy:
     """Return rules that leave locking alone, otherwise unchanged."""
     rules = (
-        replace(rule, actions=_UNLOCKING) if _is_on_any_use_of_locks(rule) else rule
+        replace(
+            rule,
+            actions=_UNLOCKING,
+        )
+        if _is_on_any_use_of_locks(rule)
+        else rule
         for rule in policy.rules
     )
     return replace(policy, rules=tuple(rules))
@@ -152,7 +177,11 @@ def _problem_of_order(rules: Mapping[int, Rule]) -> Problem | None:
     """Return a problem if a rule without conditions is not the last one: those after it would never apply."""
     for number, rule in [*rules.items()][:-1]:
         if rule.is_for_the_rest:
-            return Problem(CONF_RULES, "rule_hides_others", {"rule": str(number)})
+            return Problem(
+                CONF_RULES,
+                "rule_hides_others",
+                {"rule": str(number)},
+            )
     return None
 
 
@@ -164,9 +193,11 @@ def _rule(row: JsonValue, labels: RuleLabels) -> Rule:
     stored: JsonObject = {"verdict": labels.verdicts.id_of(verdict)}
     for name in CONDITIONS:
         known = labels.of_conditions.get(name)
-        if values := _texts(row.get(name)):
+        values = _texts(row.get(name))
+        if values:
             stored[name] = [known.id_of(value) if known else value for value in values]
-    if window := _window(row):
+    window = _window(row)
+    if window:
         stored["window"] = window
     try:
         return policy_from_json([stored]).rules[0]
@@ -202,7 +233,10 @@ def _window(row: JsonObject) -> JsonObject | None:
     ends = {dt_util.parse_time(after), dt_util.parse_time(before)}
     if len(ends) == 1 and None not in ends:
         raise RowError("rule_without_time")
-    return {"after": after, "before": before}
+    return {
+        "after": after,
+        "before": before,
+    }
 
 
 def _text(value: JsonValue) -> str:

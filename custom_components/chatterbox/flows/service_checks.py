@@ -102,20 +102,29 @@ class ToolTrial:
             else {}
         )
         if first > settings.first_token_timeout:
-            deadline = min(first + (_INFERENCES - 1) * later, _LONGEST_TURN)
-            waits[CONF_DEADLINE] = max(deadline, settings.limits.deadline)
+            deadline = min(
+                first + (_INFERENCES - 1) * later,
+                _LONGEST_TURN,
+            )
+            waits[CONF_DEADLINE] = max(
+                deadline,
+                settings.limits.deadline,
+            )
         return waits
 
-    def warning(self, sentences: Mapping[str, str], model: str) -> str:
+    def warning(
+        self,
+        sentences: Mapping[str, str],
+        model: str,
+    ) -> str:
         """Return what keeps the model from controlling the home; empty if nothing does."""
         if self.uses_tools:
             return ""
         talks = "trial_drops_tools" if self.drops_tools else "trial_talked"
-        key = (
-            f"trial_refused_{server_refusing_tools(self.refusal)}"
-            if self.refusal
-            else talks
-        )
+        if self.refusal:
+            key = f"trial_refused_{server_refusing_tools(self.refusal)}"
+        else:
+            key = talks
         return sentences[key].format(model=model)
 
 
@@ -136,10 +145,18 @@ class AnswerTimes:
         }
 
 
-def times_sentence(sentences: Mapping[str, str], data: Mapping[str, Any]) -> str:
+def times_sentence(
+    sentences: Mapping[str, str],
+    data: Mapping[str, Any],
+) -> str:
     """Return a paragraph on the times in the data of an agent; empty without any."""
-    times = {"first": data.get(CONF_FIRST_ANSWER), "later": data.get(CONF_LATER_ANSWER)}
-    return sentences["answer_times"].format(**times) + "\n\n" if times["first"] else ""
+    times = {
+        "first": data.get(CONF_FIRST_ANSWER),
+        "later": data.get(CONF_LATER_ANSWER),
+    }
+    if times["first"]:
+        return sentences["answer_times"].format(**times) + "\n\n"
+    return ""
 
 
 async def try_out(model: HTTPProvider) -> ToolTrial:
@@ -152,15 +169,21 @@ async def try_out(model: HTTPProvider) -> ToolTrial:
         ProviderRejectedRequest
     ) as error:  # as some servers do for a model that cannot use tools
         await model.check()
-        return ToolTrial(monotonic() - started, uses_tools=False, refusal=error.words)
+        return ToolTrial(
+            monotonic() - started,
+            uses_tools=False,
+            refusal=error.words,
+        )
     except TimeoutError as error:
         raise FirstTokenTimeout("the model did not answer in time") from error
-    trial = ToolTrial(monotonic() - started, uses_tools, model.tools_refusal)
-    return (
-        trial
-        if uses_tools or trial.refusal
-        else replace(trial, drops_tools=await _drops_tools(model))
+    trial = ToolTrial(
+        monotonic() - started,
+        uses_tools,
+        model.tools_refusal,
     )
+    if uses_tools or trial.refusal:
+        return trial
+    return replace(trial, drops_tools=await _drops_tools(model))
 
 
 async def _drops_tools(model: HTTPProvider) -> bool:
@@ -183,11 +206,22 @@ async def _drops_tools(model: HTTPProvider) -> bool:
     return len(counts) > 1 and counts[0] == counts[1] > 0
 
 
-async def async_home_prompt(hass: HomeAssistant, settings: AgentSettings) -> str:
+async def async_home_prompt(
+    hass: HomeAssistant,
+    settings: AgentSettings,
+) -> str:
     """Return the instructions and the tools that an agent with these settings sends in every request."""
     offer = await async_offer_common_tools(hass, settings)
-    sources = PromptSources(settings.prompt, offer.prompt, offer.context)
-    prompt = async_write_prompt(hass, context_without_speaker(hass), sources)
+    sources = PromptSources(
+        settings.prompt,
+        offer.prompt,
+        offer.context,
+    )
+    prompt = async_write_prompt(
+        hass,
+        context_without_speaker(hass),
+        sources,
+    )
     tools: list[JsonValue] = [
         [*one.described.values()] for one in for_models(offer.definitions)
     ]
@@ -202,7 +236,10 @@ async def measure(
     Only for services for which `reads_free` is true.
     """
     # It begins with something that no cache holds.
-    sample = CompletionRequest("", (UserMessage(f"{token_hex()}\n{prompt[:_SAMPLE]}"),))
+    sample = CompletionRequest(
+        "",
+        (UserMessage(f"{token_hex()}\n{prompt[:_SAMPLE]}"),),
+    )
     try:
         later = await _seconds(_acts(model))
         reading = await _seconds(model.prefill(sample))
@@ -222,9 +259,16 @@ class TightWindow:
     window: int | None
     """Tokens; None if the server has refused the prompt without telling."""
 
-    def warning(self, sentences: Mapping[str, str], model: str) -> str:
+    def warning(
+        self,
+        sentences: Mapping[str, str],
+        model: str,
+    ) -> str:
         """Return both numbers in a sentence."""
-        window = f"< {self.prompt}" if self.window is None else str(self.window)
+        if self.window is None:
+            window = f"< {self.prompt}"
+        else:
+            window = str(self.window)
         return sentences["trial_small_window"].format(
             model=model, prompt=str(self.prompt), window=window
         )
@@ -247,11 +291,21 @@ async def async_tight_window(
         async with asyncio.timeout(_LONGEST_SEARCH):
             window = window or await model.context_window()
     if window is None:
-        known = await async_known_model(hass, service[CONF_BASE_URL], settings.model)
+        known = await async_known_model(
+            hass,
+            service[CONF_BASE_URL],
+            settings.model,
+        )
         window = known.window if known else None
     if window is None:
-        return await _measured_window(model, prompt, tokens)
-    return TightWindow(tokens, window) if tokens > window * _MOST_OF_WINDOW else None
+        return await _measured_window(
+            model,
+            prompt,
+            tokens,
+        )
+    if tokens > window * _MOST_OF_WINDOW:
+        return TightWindow(tokens, window)
+    return None
 
 
 async def _measured_window(
@@ -278,9 +332,9 @@ async def _measured_window(
         return TightWindow(error.prompt_tokens or tokens, error.window_tokens)
     except ProviderError, TimeoutError:  # a prompt that does not fit is refused at once
         return None
-    return (
-        TightWindow(tokens, counted) if 0 < counted < tokens * _LEAST_COUNTED else None
-    )
+    if 0 < counted < tokens * _LEAST_COUNTED:
+        return TightWindow(tokens, counted)
+    return None
 
 
 async def _seconds(work: Awaitable[object]) -> float:
@@ -332,7 +386,10 @@ async def answering_interface[Interface](
             }
     except TimeoutError:
         return None
-    return next((kind for kind, answer in tasks.items() if answer.result()), None)
+    return next(
+        (kind for kind, answer in tasks.items() if answer.result()),
+        None,
+    )
 
 
 async def _answers(server: HTTPProvider, has_model: bool) -> bool:  # noqa: FBT001  # a task's, with no other caller

@@ -35,7 +35,10 @@ INTERFACES: Final[Mapping[ServiceKind, str]] = {
 
 _ADDRESS: Final = selector.TextSelector({"type": selector.TextSelectorType.URL})
 PASSWORD: Final = selector.TextSelector(
-    {"type": selector.TextSelectorType.PASSWORD, "autocomplete": "off"}
+    {
+        "type": selector.TextSelectorType.PASSWORD,
+        "autocomplete": "off",
+    }
 )
 KEY_SCHEMA: Final = vol.Schema({vol.Required(CONF_API_KEY): PASSWORD})
 
@@ -52,7 +55,11 @@ class TypedService:
     api_key: str | None = None
 
     @classmethod
-    def new(cls, server: ServerProfile, base_url: str = "") -> Self:
+    def new(
+        cls,
+        server: ServerProfile,
+        base_url: str = "",
+    ) -> Self:
         """Start with the profile of a server, at its usual address by default."""
         return cls(
             server.id, ServiceKind(server.wire.value), base_url or server.base_url
@@ -62,7 +69,12 @@ class TypedService:
     def stored(cls, data: Mapping[str, Any]) -> Self:
         """Start with the data of an entry."""
         kind, url = ServiceKind(data[CONF_KIND]), data[CONF_BASE_URL]
-        return cls(known_server(data).id, kind, url, data.get(CONF_API_KEY))
+        return cls(
+            known_server(data).id,
+            kind,
+            url,
+            data.get(CONF_API_KEY),
+        )
 
     @property
     def known(self) -> ServerProfile:
@@ -82,28 +94,46 @@ class TypedService:
     @property
     def shown_key(self) -> dict[str, str]:
         """The form value of the key."""
-        return {CONF_API_KEY: KNOWN_SECRET} if self.api_key else {}
+        if self.api_key:
+            return {CONF_API_KEY: KNOWN_SECRET}
+        return {}
 
     @property
     def form(self) -> dict[str, Any]:
         """The values of all forms."""
-        url = {CONF_BASE_URL: self.base_url} if self.base_url else {}
-        elsewhere = url if self.base_url != self.known.base_url else {}
+        if self.base_url:
+            url = {CONF_BASE_URL: self.base_url}
+        else:
+            url = {}
+        if self.base_url != self.known.base_url:
+            elsewhere = url
+        else:
+            elsewhere = {}
         sections = {
             SECTION_INTERFACE: {CONF_KIND: self.kind.value},
             SECTION_ADDRESS: elsewhere,
         }
-        return {CONF_SERVER: self.server, **sections, **url, **self.shown_key}
+        return {
+            CONF_SERVER: self.server,
+            **sections,
+            **url,
+            **self.shown_key,
+        }
 
     def with_form(self, form: Mapping[str, Any]) -> Self:
         """Return the server with the values of a form."""
-        key = typed_secret(form.get(CONF_API_KEY, ""), self.api_key)
+        key = typed_secret(
+            form.get(CONF_API_KEY, ""),
+            self.api_key,
+        )
         server = form.get(CONF_SERVER, self.server)
-        if (
-            elsewhere := form.get(SECTION_ADDRESS)
-        ) is not None:  # a service on the internet
+        elsewhere = form.get(SECTION_ADDRESS)
+        if elsewhere is not None:  # a service on the internet
             return replace(
-                type(self).new(PROFILES[server], elsewhere.get(CONF_BASE_URL, "")),
+                type(self).new(
+                    PROFILES[server],
+                    elsewhere.get(CONF_BASE_URL, ""),
+                ),
                 api_key=key,
             )
         kind = ServiceKind(form.get(SECTION_INTERFACE, {}).get(CONF_KIND, self.kind))
@@ -146,7 +176,10 @@ def key_pages(servers: Iterable[ServerProfile]) -> str:
     )
 
 
-def title_of(service: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
+def title_of(
+    service: Mapping[str, Any],
+    sentences: Mapping[str, str],
+) -> str:
     """Return the title of an entry: the name of the service, and where it is not at its usual address, the place."""
     known, url = known_server(service), service[CONF_BASE_URL]
     if known.host and known_server({CONF_BASE_URL: url}) is known:
@@ -157,10 +190,11 @@ def title_of(service: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
     # Several services may share a host and a port.
     path, usual = (_END.sub("", URL(one).path) for one in (url, known.base_url))
     place += "" if path == usual else path
-    return (
-        place
-        if known is OTHER
-        else sentences["service_title"].format(server=known.name, place=place)
+    if known is OTHER:
+        return place
+    return sentences["service_title"].format(
+        server=known.name,
+        place=place,
     )
 
 
@@ -175,13 +209,20 @@ def example_address(server: ServerProfile) -> str:
 
 def own_server_schema(*, asks_key: bool) -> vol.Schema:
     """Return the form for a server that somebody runs."""
-    key = {vol.Optional(CONF_API_KEY): PASSWORD} if asks_key else {}
+    if asks_key:
+        key = {vol.Optional(CONF_API_KEY): PASSWORD}
+    else:
+        key = {}
     return vol.Schema({vol.Required(CONF_BASE_URL): _ADDRESS} | key)
 
 
 def _choice_of(servers: Iterable[ServerProfile]) -> selector.SelectSelector:
     options = {server.id: server.name for server in servers}
-    return choice(options=labelled(options), mode=DROPDOWN, translation_key=CONF_SERVER)
+    return choice(
+        options=labelled(options),
+        mode=DROPDOWN,
+        translation_key=CONF_SERVER,
+    )
 
 
 _INTERFACE: Final = choice(

@@ -24,9 +24,21 @@ from .model_flow import number_selector
 
 SECTION_API: Final = "api"
 _NUMBERS: Final[Mapping[str, NumberOption]] = {
-    const.CONF_RESPONSE_DAYS: NumberOption(0, 3_650, unit="days"),
-    const.CONF_RESPONSE_MEGABYTES: NumberOption(0, 100_000, unit="megabytes"),
-    const.CONF_REQUEST_MEGABYTES: NumberOption(1, 10, unit="megabytes"),
+    const.CONF_RESPONSE_DAYS: NumberOption(
+        0,
+        3_650,
+        unit="days",
+    ),
+    const.CONF_RESPONSE_MEGABYTES: NumberOption(
+        0,
+        100_000,
+        unit="megabytes",
+    ),
+    const.CONF_REQUEST_MEGABYTES: NumberOption(
+        1,
+        10,
+        unit="megabytes",
+    ),
 }
 _RANGES: Final = {f"{name}_range": number.range for name, number in _NUMBERS.items()}
 _DEFAULTS: Final[Mapping[str, object]] = {
@@ -157,7 +169,10 @@ def _address(hass: HomeAssistant) -> str:
 
 def shown_address(address: str) -> str:
     """Return an address with asterisks in place of its passwords."""
-    return _SECRETS.sub(lambda found: f"{_before(found)}{_HIDDEN}", address)
+    return _SECRETS.sub(
+        lambda found: f"{_before(found)}{_HIDDEN}",
+        address,
+    )
 
 
 def typed_address(typed: str, stored: str) -> str:
@@ -165,17 +180,19 @@ def typed_address(typed: str, stored: str) -> str:
     known = {found["field"]: found["secret"] for found in _SECRETS.finditer(stored)}
 
     def meant(found: re.Match[str]) -> str:
-        secret = (
-            known.get(found["field"], _HIDDEN)
-            if found["secret"] == _HIDDEN
-            else found["secret"]
-        )
+        if found["secret"] == _HIDDEN:
+            secret = known.get(found["field"], _HIDDEN)
+        else:
+            secret = found["secret"]
         return f"{_before(found)}{secret}"
 
     return _SECRETS.sub(meant, typed.strip())
 
 
-async def async_try_address(hass: HomeAssistant, address: str) -> str | None:
+async def async_try_address(
+    hass: HomeAssistant,
+    address: str,
+) -> str | None:
     """Try a database, and return the key of the error, if any."""
     await async_import_module(hass, STORE_MODULE)
     from ..history.store.history_store import check_address  # noqa: PLC0415  # imported in a thread, a line above
@@ -184,7 +201,10 @@ async def async_try_address(hass: HomeAssistant, address: str) -> str | None:
         await check_address(address)
     except StoreUnavailable as error:
         const.LOGGER.debug("The database cannot be used: %s", error)
-        return _ERRORS.get(error.trouble, f"history_{error.trouble}")
+        return _ERRORS.get(
+            error.trouble,
+            f"history_{error.trouble}",
+        )
     return None
 
 

@@ -84,17 +84,27 @@ class ToolForm:
                 if source != FIELD_SCRIPTS
             }
         )
-        return cls(sources, Labels.of(levels), "\n\n".join(tables))
+        return cls(
+            sources,
+            Labels.of(levels),
+            "\n\n".join(tables),
+        )
 
     @property
     def schema(self) -> vol.Schema:
         """The form."""
         scripts = selector.EntitySelector({"domain": ["script", "scene", "automation"]})
         affected = selector.EntitySelector(
-            {"domain": sorted(SELF_CONTAINED), "multiple": True}
+            {
+                "domain": sorted(SELF_CONTAINED),
+                "multiple": True,
+            }
         )
         fields: Mapping[str, selector.ObjectSelectorField] = {
-            FIELD_SCRIPT: selector.ObjectSelectorField(selector=scripts, required=True),
+            FIELD_SCRIPT: selector.ObjectSelectorField(
+                selector=scripts,
+                required=True,
+            ),
             FIELD_LEVEL: selector.ObjectSelectorField(selector=self._level),
             FIELD_AFFECTS: selector.ObjectSelectorField(selector=affected),
         }
@@ -109,7 +119,10 @@ class ToolForm:
 
     @property
     def _level(self) -> selector.SelectSelector:
-        return choice(options=list(self.levels.ids), mode=DROPDOWN)
+        return choice(
+            options=list(self.levels.ids),
+            mode=DROPDOWN,
+        )
 
     def as_form(self, trusted: Mapping[str, ToolSource]) -> dict[str, Any]:
         """Return what is said of sources as form values."""
@@ -126,7 +139,10 @@ class ToolForm:
             label: self._label(trusted.get(source, ToolSource()))
             for label, source in self.sources.ids.items()
         }
-        return {**levels, FIELD_SCRIPTS: rows}
+        return {
+            **levels,
+            FIELD_SCRIPTS: rows,
+        }
 
     def _label(self, trust: ToolSource) -> str:
         return self.levels.label(trust.level or _BY_TOOL)
@@ -141,33 +157,59 @@ class ToolForm:
         for number, row in enumerate(
             rows if isinstance(rows, list) else [rows], start=1
         ):
-            script = row.get(FIELD_SCRIPT) if isinstance(row, dict) else None
+            if isinstance(row, dict):
+                script = row.get(FIELD_SCRIPT)
+            else:
+                script = None
             if not isinstance(script, str) or not valid_entity_id(script):
-                return Problem(FIELD_SCRIPTS, "script_missing", {"row": str(number)})
+                return Problem(
+                    FIELD_SCRIPTS,
+                    "script_missing",
+                    {"row": str(number)},
+                )
             if script in trusted:
-                return Problem(FIELD_SCRIPTS, "script_twice", {"row": str(number)})
-            trusted[script] = self._json(row.get(FIELD_LEVEL), row.get(FIELD_AFFECTS))
+                return Problem(
+                    FIELD_SCRIPTS,
+                    "script_twice",
+                    {"row": str(number)},
+                )
+            trusted[script] = self._json(
+                row.get(FIELD_LEVEL),
+                row.get(FIELD_AFFECTS),
+            )
             try:
                 sources_from_json(trusted)
             except PolicyError:
-                return Problem(FIELD_SCRIPTS, "script_unfit", {"row": str(number)})
+                return Problem(
+                    FIELD_SCRIPTS,
+                    "script_unfit",
+                    {"row": str(number)},
+                )
         return {
             source: trust
             for source, trust in sources_from_json(trusted).items()
             if trust != ToolSource()
         }
 
-    def _json(self, level: JsonValue, affects: JsonValue) -> JsonObject:
-        known = (
-            self.levels.id_of(level) if isinstance(level, str) and level else _BY_TOOL
-        )
+    def _json(
+        self,
+        level: JsonValue,
+        affects: JsonValue,
+    ) -> JsonObject:
+        if isinstance(level, str) and level:
+            known = self.levels.id_of(level)
+        else:
+            known = _BY_TOOL
         return {
             **({} if known == _BY_TOOL else {"level": known}),
             **({"affects": affects} if affects else {}),
         }
 
 
-async def async_searches_web(hass: HomeAssistant, settings: AgentSettings) -> bool:
+async def async_searches_web(
+    hass: HomeAssistant,
+    settings: AgentSettings,
+) -> bool:
     """Return whether an agent searches the web, or has a tool that does."""
     if settings.web_search is not WebSearch.OFF:
         return True
@@ -177,7 +219,10 @@ async def async_searches_web(hass: HomeAssistant, settings: AgentSettings) -> bo
     )
 
 
-async def _async_offer(hass: HomeAssistant, settings: AgentSettings) -> TurnTools:
+async def _async_offer(
+    hass: HomeAssistant,
+    settings: AgentSettings,
+) -> TurnTools:
     """Ask the sources of an agent for the tools that the owner gets."""
     owner = await hass.auth.async_get_owner()
     context = context_without_speaker(hass, owner.id if owner else None)
@@ -196,7 +241,10 @@ def _table(
     """Return a table of what is known, with the tools of which it is known."""
     alike: dict[str, list[str]] = {}
     for tool in sorted(tools, key=lambda tool: (tool.finding, tool.name.casefold())):
-        title = sentences.get(f"tool_title_{slugify(tool.name)}", tool.name)
+        title = sentences.get(
+            f"tool_title_{slugify(tool.name)}",
+            tool.name,
+        )
         alike.setdefault(_finding(hass, tool, sentences), []).append(title)
     rows = [
         (escaped(finding), escaped(", ".join(names)))
@@ -207,7 +255,11 @@ def _table(
     )
 
 
-def _finding(hass: HomeAssistant, tool: FoundTool, sentences: Mapping[str, str]) -> str:
+def _finding(
+    hass: HomeAssistant,
+    tool: FoundTool,
+    sentences: Mapping[str, str],
+) -> str:
     """Return what is known about a tool, with the names of the first entities that a script may change."""
     names = [entity_name(hass, entity_id) for entity_id in tool.entity_ids]
     targets = ", ".join(names[:_MOST_NAMES]) or "0"

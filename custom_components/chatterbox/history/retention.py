@@ -37,12 +37,20 @@ def async_schedule_retention(hass: HomeAssistant, entry: ConfigEntry) -> None:
         )
 
     entry.async_on_unload(
-        async_track_time_interval(hass, prune, _EVERY, cancel_on_shutdown=True)
+        async_track_time_interval(
+            hass,
+            prune,
+            _EVERY,
+            cancel_on_shutdown=True,
+        )
     )
     prune()
 
 
-async def _async_prune(hass: HomeAssistant, entry: ConfigEntry) -> None:
+async def _async_prune(
+    hass: HomeAssistant,
+    entry: ConfigEntry,
+) -> None:
     store = await async_get_histories(hass).async_open(entry)
     if store is None:
         return
@@ -55,8 +63,15 @@ async def _async_prune(hass: HomeAssistant, entry: ConfigEntry) -> None:
                 (of_turns, False),
                 (_response_retention(entry), True),
             ):
-                believed = limits if knows_time else replace(limits, seconds=None)
-                await store.prune(agent, believed, of_responses=of_responses)
+                if knows_time:
+                    believed = limits
+                else:
+                    believed = replace(limits, seconds=None)
+                await store.prune(
+                    agent,
+                    believed,
+                    of_responses=of_responses,
+                )
     except StoreUnavailable as error:
         LOGGER.debug("Old records are kept until the history is available: %s", error)
 
@@ -80,7 +95,10 @@ async def async_forget_agents(
 ) -> None:
     """Delete the records of removed agents, by their subentry ids."""
     agents = tuple(agents)
-    store = await async_get_histories(hass).async_open(entry) if agents else None
+    if agents:
+        store = await async_get_histories(hass).async_open(entry)
+    else:
+        store = None
     if store is None:
         return
     try:

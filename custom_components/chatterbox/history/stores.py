@@ -67,15 +67,25 @@ def async_report(
     hass: HomeAssistant, address: str, where: str, state: StoreState
 ) -> None:
     """Report the trouble of the store at an address, called `where`, as a repair issue."""
-    key = (
-        _ISSUES.get(state.trouble, f"history_{state.trouble}") if state.trouble else ""
-    )
+    if state.trouble:
+        key = _ISSUES.get(
+            state.trouble,
+            f"history_{state.trouble}",
+        )
+    else:
+        key = ""
     placeholders = {
         "where": where,
         "waiting": str(state.waiting),
         "dropped": str(state.dropped),
     }
-    async_report_history(hass, address, key, placeholders, state.put_aside)
+    async_report_history(
+        hass,
+        address,
+        key,
+        placeholders,
+        state.put_aside,
+    )
 
 
 @dataclass(slots=True)
@@ -145,7 +155,10 @@ class Histories:
             if self._is_over:
                 return None
             if address not in self._open:
-                self._open[address] = _Kept(await self._async_create(address), set())
+                self._open[address] = _Kept(
+                    await self._async_create(address),
+                    set(),
+                )
             opened = self._open[address]
             opened.entries.add(entry.entry_id)
         await self.async_release(entry, but=address)
@@ -171,14 +184,27 @@ class Histories:
         from .store.history_store import HistoryStore  # noqa: PLC0415  # imported in a thread, a line above
 
         try:
-            store = HistoryStore(address, partial(self._report, address), clock=_now)
+            store = HistoryStore(
+                address,
+                partial(self._report, address),
+                clock=_now,
+            )
         except StoreUnavailable as error:
-            async_report(self._hass, address, "", StoreState(error.trouble, str(error)))
+            async_report(
+                self._hass,
+                address,
+                "",
+                StoreState(error.trouble, str(error)),
+            )
             return None
         store.start()
         return store
 
-    async def async_release(self, entry: ConfigEntry, but: str | None = None) -> None:
+    async def async_release(
+        self,
+        entry: ConfigEntry,
+        but: str | None = None,
+    ) -> None:
         """Close the stores of an entry that no other one uses, `but` that of one address."""
         for address in [
             one
@@ -189,23 +215,51 @@ class Histories:
             opened.entries.discard(entry.entry_id)
             if not opened.entries:
                 del self._open[address]
-                async_report(self._hass, address, "", StoreState())
-                left = await opened.store.close() if opened.store else ()
-                new = self._open.get(but) if but else None
+                async_report(
+                    self._hass,
+                    address,
+                    "",
+                    StoreState(),
+                )
+                if opened.store:
+                    left = await opened.store.close()
+                else:
+                    left = ()
+                if but:
+                    new = self._open.get(but)
+                else:
+                    new = None
                 if new and new.store:
                     for record in left:
                         new.store.record(record)
 
-    def _report(self, address: str, state: StoreState) -> None:
+    def _report(
+        self,
+        address: str,
+        state: StoreState,
+    ) -> None:
         """Report a state; called in the thread of a store."""
         if not self._is_over:
-            self._hass.loop.call_soon_threadsafe(self._async_report, address, state)
+            self._hass.loop.call_soon_threadsafe(
+                self._async_report,
+                address,
+                state,
+            )
 
     @callback
-    def _async_report(self, address: str, state: StoreState) -> None:
+    def _async_report(
+        self,
+        address: str,
+        state: StoreState,
+    ) -> None:
         opened = self._open.get(address)
         if opened and opened.store and not self._is_over:
-            async_report(self._hass, address, opened.store.where, state)
+            async_report(
+                self._hass,
+                address,
+                opened.store.where,
+                state,
+            )
 
     async def _async_end(self, _event: Event) -> None:
         """Store the waiting records.
@@ -229,7 +283,14 @@ async_get_histories: Final = singleton(HassKey[Histories](f"{DOMAIN}_histories")
 
 _TIMEOUT: Final = 0.1
 """Seconds that the end of a turn waits until the turn is stored; its answer is already being spoken."""
-_PLACES: Final = ("person_id", "person", "device_id", "satellite", "caller", "language")
+_PLACES: Final = (
+    "person_id",
+    "person",
+    "device_id",
+    "satellite",
+    "caller",
+    "language",
+)
 """Fields of `TurnOrigin` that the origin of events has."""
 
 
@@ -259,8 +320,17 @@ class TurnRecording:
             return
         self._is_recorded = True
         try:
-            record = _stored_turn(agent, self.origin, self.report)
-            self._acknowledgement = _async_record(self.hass, self.entry, agent, record)
+            record = _stored_turn(
+                agent,
+                self.origin,
+                self.report,
+            )
+            self._acknowledgement = _async_record(
+                self.hass,
+                self.entry,
+                agent,
+                record,
+            )
         except Exception:  # noqa: BLE001  # no turn fails because of the history
             LOGGER.exception("A turn of %s could not be recorded", self.subentry.title)
 
@@ -290,7 +360,12 @@ def async_store_record(
     Returns None if the store is closed or down, so that waiting is useless.
     """
     if async_keeps_turns(hass, agent):
-        return _async_record(hass, entry, agent, record)
+        return _async_record(
+            hass,
+            entry,
+            agent,
+            record,
+        )
     return None
 
 
@@ -299,11 +374,18 @@ def _async_record(
 ) -> Acknowledgement | None:
     store = async_get_histories(hass).of(entry)
     if store is None:
-        later = _async_store_later(hass, entry, agent, record)
+        later = _async_store_later(
+            hass,
+            entry,
+            agent,
+            record,
+        )
         _ = hass.async_create_background_task(later, "chatterbox history")
         return None
     acknowledgement = store.record(record)
-    return None if store.state.trouble else acknowledgement
+    if store.state.trouble:
+        return None
+    return acknowledgement
 
 
 async def _async_store_later(
@@ -332,8 +414,14 @@ def _stored_turn(
     )
 
 
-def _turn_origin(agent: str, origin: Mapping[str, JsonValue]) -> TurnOrigin:
-    values = {**origin, "satellite": origin.get("satellite_id")}
+def _turn_origin(
+    agent: str,
+    origin: Mapping[str, JsonValue],
+) -> TurnOrigin:
+    values = {
+        **origin,
+        "satellite": origin.get("satellite_id"),
+    }
     known = {
         place: value for place in _PLACES if isinstance(value := values.get(place), str)
     }
@@ -342,7 +430,11 @@ def _turn_origin(agent: str, origin: Mapping[str, JsonValue]) -> TurnOrigin:
     )
 
 
-def async_record_change(hass: HomeAssistant, change: JsonObject, at: float) -> None:
+def async_record_change(
+    hass: HomeAssistant,
+    change: JsonObject,
+    at: float,
+) -> None:
     """Record a change. `at` is in seconds since the epoch."""
     registered = er.async_get(hass).async_get(str(change.get("entity_id")))
     if (
@@ -363,4 +455,9 @@ def async_record_change(hass: HomeAssistant, change: JsonObject, at: float) -> N
         at=at,
         body=dict(change),
     )
-    async_store_record(hass, entry, agent, record)
+    async_store_record(
+        hass,
+        entry,
+        agent,
+        record,
+    )

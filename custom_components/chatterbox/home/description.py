@@ -55,25 +55,37 @@ AS_USUAL: Final = HomeDetail()
 
 
 @lru_cache(maxsize=4)
-def describe_home(home: Home, state_tool: str, telling: HomeDetail = AS_USUAL) -> str:
+def describe_home(
+    home: Home,
+    state_tool: str,
+    telling: HomeDetail = AS_USUAL,
+) -> str:
     """Write what there is in a home, and how to use it; `state_tool` is the name of the tool that tells states."""
     is_large = telling.sums_up(len(home.entities))
     lines = home_list(home, is_large=is_large)
     guide, on_states = _GUIDE, _ON_STATES
     if is_large:
-        guide = _GUIDE_TO_MANY.format(count=len(home.entities), find=FIND_ENTITIES)
+        guide = _GUIDE_TO_MANY.format(
+            count=len(home.entities),
+            find=FIND_ENTITIES,
+        )
         on_states = _ON_STATES_OF_MANY
     elif '"' in lines:
         guide = f"{guide} {_ON_QUOTES}"
     if len(home.floors) > 1:
         guide = f"{guide} {_ON_FLOORS}"
-    if classes := home.told_classes:
+    classes = home.told_classes
+    if classes:
         guide = f"{guide} {_ON_CLASSES.format(classes=', '.join(sorted(classes)))}"
     return "\n".join((guide, on_states.format(tool=state_tool), lines))
 
 
 @lru_cache(maxsize=4)
-def home_list(home: Home, *, is_large: bool) -> str:
+def home_list(
+    home: Home,
+    *,
+    is_large: bool,
+) -> str:
     """Write the list alone, which sums up a large home."""
     return "\n".join(home_lines(home, _counts if is_large else None))
 
@@ -93,7 +105,9 @@ def home_changes(before: Home, now: Home) -> str:
         for entity_id, line in lines.items()
         if entity_id not in earlier
     ]
-    return "\n".join((ON_CHANGES, *changes)) if changes else ""
+    if changes:
+        return "\n".join((ON_CHANGES, *changes))
+    return ""
 
 
 def _single_lines(home: Home) -> Iterator[tuple[str, str]]:
@@ -104,7 +118,10 @@ def _single_lines(home: Home) -> Iterator[tuple[str, str]]:
         for room in home.rooms
     }
     for entity in home.entities:
-        place = rooms.get(entity.area_id or "", _NO_ROOM.removeprefix("# "))
+        place = rooms.get(
+            entity.area_id or "",
+            _NO_ROOM.removeprefix("# "),
+        )
         yield entity.entity_id, f"{place}, {entity.domain} {listed_entities([entity])}"
 
 
@@ -112,7 +129,10 @@ type _Contents = Callable[[Sequence[ExposedEntity]], Iterator[str]]
 """Yields the lines for the entities in one place."""
 
 
-def home_lines(home: Home, contents: _Contents | None = None) -> Iterator[str]:
+def home_lines(
+    home: Home,
+    contents: _Contents | None = None,
+) -> Iterator[str]:
     """Yield the lines of the list; without `contents`, all entities are named."""
     contents = contents or _domains
     filled = [room for room in home.rooms if home.by_room.get(room.area_id)]
@@ -121,17 +141,30 @@ def home_lines(home: Home, contents: _Contents | None = None) -> Iterator[str]:
         on_floor = [room for room in filled if room.floor_id == floor.floor_id]
         if on_floor:
             yield f"# {named(floor)}"
-            yield from _rooms(home, on_floor, contents)
+            yield from _rooms(
+                home,
+                on_floor,
+                contents,
+            )
     elsewhere = [room for room in filled if room.floor_id not in known]
     if elsewhere and len(elsewhere) < len(filled):
         yield _NO_FLOOR
-    yield from _rooms(home, elsewhere, contents)
-    if nowhere := home.by_room.get(None, ()):
+    yield from _rooms(
+        home,
+        elsewhere,
+        contents,
+    )
+    nowhere = home.by_room.get(None, ())
+    if nowhere:
         yield _NO_ROOM
         yield from contents(nowhere)
 
 
-def _rooms(home: Home, rooms: Sequence[Room], contents: _Contents) -> Iterator[str]:
+def _rooms(
+    home: Home,
+    rooms: Sequence[Room],
+    contents: _Contents,
+) -> Iterator[str]:
     for room in rooms:
         yield named(room)
         yield from contents(home.by_room[room.area_id])
@@ -169,7 +202,9 @@ def quoted(name: str) -> str:
         and name.isprintable()
         and not name.startswith(("#", "-", "*"))
     )
-    return name if is_plain and name.strip() else f'"{"".join(map(_escaped, name))}"'
+    if is_plain and name.strip():
+        return name
+    return f'"{"".join(map(_escaped, name))}"'
 
 
 def _escaped(character: str) -> str:

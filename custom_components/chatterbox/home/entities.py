@@ -70,7 +70,11 @@ class _KnownHomes:
         for listener in self.listeners:
             listener()
 
-    def async_follow(self, hass: HomeAssistant, assistant: str) -> None:
+    def async_follow(
+        self,
+        hass: HomeAssistant,
+        assistant: str,
+    ) -> None:
         """Count the changes of an assistant's exposure settings, too."""
         if assistant not in self.assistants:
             if listen_exposure(hass, assistant, self.async_count):
@@ -148,7 +152,9 @@ class NamedEntity:
     @property
     def name(self) -> str:
         """Its name; empty without one."""
-        return self.names[0] if self.names else ""
+        if self.names:
+            return self.names[0]
+        return ""
 
 
 type ListedName = tuple[str, tuple[str, ...]]
@@ -217,7 +223,10 @@ def _short_names(entities: Sequence[NamedEntity]) -> Mapping[str, str]:
 def _divided(entity: NamedEntity) -> tuple[str, str, str, str]:
     """Return the names of an entity and its room, and the beginning and the rest of the former if it may be divided."""
     full = entity.name
-    room = entity.room[0] if entity.room else ""
+    if entity.room:
+        room = entity.room[0]
+    else:
+        room = ""
     rest = full[len(room) :]
     short = rest.lstrip(_JOINTS)
     is_signed = short[:1].isdigit() and rest.removesuffix(short)[-2:] in (" -", " .")
@@ -376,7 +385,12 @@ def _place_in_list(one: ExposedEntity) -> tuple[str, ...]:
 def _rooms(hass: HomeAssistant) -> Mapping[str, Room]:
     """Return the rooms by id, sorted by name."""
     rooms = [
-        Room(area.id, area.name.strip(), _sorted(area.aliases), area.floor_id)
+        Room(
+            area.id,
+            area.name.strip(),
+            _sorted(area.aliases),
+            area.floor_id,
+        )
         for area in ar.async_get(hass).async_list_areas()
     ]
     rooms.sort(key=lambda room: (room.name.casefold(), room.name, room.area_id))
@@ -416,10 +430,23 @@ def _named(
 ) -> tuple[NamedEntity, str | None]:
     """Return an entity with its names, and its area."""
     entry = er.async_get(hass).async_get(state.entity_id)
-    area_id = er.async_get_effective_area_id(hass, entry) if entry else None
-    room = rooms.get(area_id) if area_id else None
-    names = intent.async_get_entity_aliases(hass, entry, state=state)
-    words = (room.name, *room.aliases) if room else ()
+    if entry:
+        area_id = er.async_get_effective_area_id(hass, entry)
+    else:
+        area_id = None
+    if area_id:
+        room = rooms.get(area_id)
+    else:
+        room = None
+    names = intent.async_get_entity_aliases(
+        hass,
+        entry,
+        state=state,
+    )
+    if room:
+        words = (room.name, *room.aliases)
+    else:
+        words = ()
     named = tuple(dict.fromkeys(filter(None, names)))
     entity = NamedEntity(
         state.entity_id, named, words, needs_whole_name=state.domain in _WITHOUT_AREA
@@ -431,7 +458,10 @@ def _sorted(aliases: set[str]) -> tuple[str, ...]:
     """Return aliases, which the registry keeps in a set, in a stable order."""
     return tuple(
         sorted(
-            filter(None, (alias.strip() for alias in aliases)),
+            filter(
+                None,
+                (alias.strip() for alias in aliases),
+            ),
             key=lambda name: (name.casefold(), name),
         )
     )

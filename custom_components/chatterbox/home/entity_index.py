@@ -132,11 +132,18 @@ def _pairs(word: str) -> frozenset[str]:
     return frozenset(marked[place : place + _PAIR] for place in range(len(marked) - 1))
 
 
-def _similarity(heard: str, word: str, in_common: float) -> float:
+def _similarity(
+    heard: str,
+    word: str,
+    in_common: float,
+) -> float:
     """Return the similarity of two words that share so much of their pairs of letters; 0 if they are not similar."""
     if heard == word:
         return 1.0
-    shorter, longer = sorted((heard, word), key=len)
+    shorter, longer = sorted(
+        (heard, word),
+        key=len,
+    )
     if (
         len(shorter) > _STEM
         and longer[: len(shorter) - 1] == shorter[:-1]
@@ -147,7 +154,9 @@ def _similarity(heard: str, word: str, in_common: float) -> float:
         longer.startswith(shorter) or longer.endswith(shorter)
     ):
         return 0.7
-    return min(in_common, _SURELY) if in_common >= _LEAST else 0.0
+    if in_common >= _LEAST:
+        return min(in_common, _SURELY)
+    return 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +175,11 @@ class EntityQuery:
 class EntityIndex:
     """The entities of a home by the words of their names."""
 
-    def __init__(self, home: Home, kinds: Mapping[str, Iterable[str]]) -> None:
+    def __init__(
+        self,
+        home: Home,
+        kinds: Mapping[str, Iterable[str]],
+    ) -> None:
         """Index a home. `kinds` has the names of the kind of each entity, in any language, by entity id."""
         self.home = home
         rooms = {room.area_id: room for room in home.rooms}
@@ -198,7 +211,11 @@ class EntityIndex:
                 self._rooms[word].add(room.area_id)
         self._room_words = Vocabulary(self._rooms)
 
-    def find(self, query: EntityQuery, most: int) -> list[ExposedEntity]:
+    def find(
+        self,
+        query: EntityQuery,
+        most: int,
+    ) -> list[ExposedEntity]:
         """Return the entities that a query may mean, the likeliest first."""
         scores = self._scores(query.words)
         for index, score in self._scores(query.before).items():

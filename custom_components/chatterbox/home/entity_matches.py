@@ -44,7 +44,11 @@ class _Index:
     """Area ids by entity id, for every registered entity."""
 
     @classmethod
-    def of(cls, hass: HomeAssistant, entries: _Entries) -> Self:
+    def of(
+        cls,
+        hass: HomeAssistant,
+        entries: _Entries,
+    ) -> Self:
         """Index the registered entities."""
         index = cls(entries)
         names = {
@@ -85,12 +89,18 @@ def matching_states(
         or constraints.area_name
         or constraints.floor_name
     ):
-        found = _candidates(hass, constraints, among)
-        if domains := constraints.domains:
+        found = _candidates(
+            hass,
+            constraints,
+            among,
+        )
+        domains = constraints.domains
+        if domains:
             found = [state for state in found if state.domain in domains]
     else:
         found = hass.states.async_all(constraints.domains)
-    if assistant := constraints.assistant:
+    assistant = constraints.assistant
+    if assistant:
         found = [
             state
             for state in found
@@ -111,7 +121,10 @@ def exposed_states(
         for state in hass.states.async_all(domains)
         if async_should_expose(hass, assistant, state.entity_id)
     ]
-    return sorted(states, key=lambda state: (state.name.casefold(), state.entity_id))
+    return sorted(
+        states,
+        key=lambda state: (state.name.casefold(), state.entity_id),
+    )
 
 
 def exposed_names(
@@ -130,7 +143,11 @@ def exposed_names(
     )
 
 
-def is_named_in(hass: HomeAssistant, entity_id: str, words: Sequence[str]) -> bool:
+def is_named_in(
+    hass: HomeAssistant,
+    entity_id: str,
+    words: Sequence[str],
+) -> bool:
     """Return whether words contain the name of an entity, or an alias."""
     entry = er.async_get(hass).async_get(entity_id)
     state = hass.states.get(entity_id)
@@ -141,7 +158,10 @@ def is_named_in(hass: HomeAssistant, entity_id: str, words: Sequence[str]) -> bo
 _words_of_name: Final = lru_cache(maxsize=4096)(heard_words)
 
 
-def has_name_in(words: Sequence[str], names: Iterable[str]) -> bool:
+def has_name_in(
+    words: Sequence[str],
+    names: Iterable[str],
+) -> bool:
     """Return whether words contain one of some names."""
     return any(contains_phrase(words, _words_of_name(name)) for name in names)
 
@@ -170,11 +190,18 @@ def _candidates(
             {
                 constraints.name,
                 *index.named.get(name, ()),
-                *_unregistered(hass, index, name),
+                *_unregistered(
+                    hass,
+                    index,
+                    name,
+                ),
             }
         )
     if constraints.area_name:
-        areas = intent.find_areas(constraints.area_name, ar.async_get(hass))
+        areas = intent.find_areas(
+            constraints.area_name,
+            ar.async_get(hass),
+        )
         groups.append(_in_areas(_index(hass), areas))
     if constraints.floor_name:
         floors = {
@@ -198,11 +225,18 @@ def _candidates(
     ]
 
 
-def _in_areas(index: _Index, areas: Iterable[ar.AreaEntry]) -> set[str]:
+def _in_areas(
+    index: _Index,
+    areas: Iterable[ar.AreaEntry],
+) -> set[str]:
     return set[str]().union(*(index.placed.get(area.id, ()) for area in areas))
 
 
-def _unregistered(hass: HomeAssistant, index: _Index, name: str) -> Iterable[str]:
+def _unregistered(
+    hass: HomeAssistant,
+    index: _Index,
+    name: str,
+) -> Iterable[str]:
     """Yield the entities that have the name and are in no registry."""
     for entity_id in hass.states.async_entity_ids():
         if (
@@ -235,15 +269,24 @@ _STRAY_MARK: Final = re.compile(r"(?<!\w)[./%°]|[./](?!\w)")
 _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def assist_name(hass: HomeAssistant, entity_id: str, own: str) -> str:
+def assist_name(
+    hass: HomeAssistant,
+    entity_id: str,
+    own: str,
+) -> str:
     """Return the name of an entity for Assist: the first of its aliases, which is its `own` name unless replaced.
 
     Home Assistant 2026.4 has put the name of its device before the name that a person
     gave, and kept the latter so.
     """
     entry = er.async_get(hass).async_get(entity_id)
-    first = entry.aliases[0] if entry and entry.aliases else None
-    return first if isinstance(first, str) and first.strip() else own
+    if entry and entry.aliases:
+        first = entry.aliases[0]
+    else:
+        first = None
+    if isinstance(first, str) and first.strip():
+        return first
+    return own
 
 
 def entity_name(hass: HomeAssistant, entity_id: str) -> str:
@@ -252,7 +295,10 @@ def entity_name(hass: HomeAssistant, entity_id: str) -> str:
     if state and (name := spoken(assist_name(hass, entity_id, state.name))):
         return name
     entry = er.async_get(hass).async_get(entity_id)
-    registered = spoken(er.async_get_full_entity_name(hass, entry)) if entry else ""
+    if entry:
+        registered = spoken(er.async_get_full_entity_name(hass, entry))
+    else:
+        registered = ""
     return registered or spoken(split_entity_id(entity_id)[1])
 
 
@@ -260,8 +306,13 @@ def entity_name(hass: HomeAssistant, entity_id: str) -> str:
 def area_name(hass: HomeAssistant, entity_id: str) -> str:
     """Return the spoken name of the area of an entity; empty if it is in none."""
     area_id = areas_of_entities(hass).get(entity_id)
-    area = ar.async_get(hass).async_get_area(area_id) if area_id else None
-    return spoken(area.name) if area else ""
+    if area_id:
+        area = ar.async_get(hass).async_get_area(area_id)
+    else:
+        area = None
+    if area:
+        return spoken(area.name)
+    return ""
 
 
 def tool_name(offered: str) -> str:
@@ -294,7 +345,9 @@ def written(name: str) -> str:
     line = "".join(
         char for char in " ".join(name.split()) if unicodedata.category(char)[0] != "C"
     )
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    if len(line) <= _LONGEST:
+        return line
+    return f"{line[:_LONGEST]}…"
 
 
 def _spoken_char(char: str) -> str:
@@ -302,4 +355,6 @@ def _spoken_char(char: str) -> str:
     kind = unicodedata.category(char)
     if kind == "Cf":  # invisible, and within words
         return ""
-    return char if kind[0] in "LMN" or char in _SPOKEN_MARKS else " "
+    if kind[0] in "LMN" or char in _SPOKEN_MARKS:
+        return char
+    return " "

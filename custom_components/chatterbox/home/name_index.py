@@ -28,7 +28,13 @@ _BETWEEN: Final = re.compile(
 )
 """Separators of words. A sign at the end of a name, or before a number, is none: it tells names apart."""
 _SPELLED_OUT: Final = str.maketrans(
-    {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
+    {
+        "ä": "ae",
+        "ö": "oe",
+        "ü": "ue",
+        "å": "aa",
+        "ø": "oe",
+    }
 )
 _EMOJI_KINDS: Final = frozenset({"So", "Sk", "Me"})
 _LONGEST: Final = 24
@@ -53,7 +59,11 @@ class NameIndex[Key]:
     _heads: set[str] = field(default_factory=set)
     """The first part of each name, folded."""
 
-    def add(self, name: str, key: Key) -> None:
+    def add(
+        self,
+        name: str,
+        key: Key,
+    ) -> None:
         """Add a name of a thing."""
         words = name_words(name)
         self._written[words].add(key)
@@ -81,7 +91,8 @@ class NameIndex[Key]:
             self._written.get(words, set()),
             self._folded.get(_folded(words), set()),
         ):
-            if fit := fitting(found):
+            fit = fitting(found)
+            if fit:
                 return fit
         names = [part for part in map(str.strip, _NAMES_APART.split(name)) if part]
         if names[1:]:
@@ -96,7 +107,10 @@ def _folded(words: str) -> str:
 
 
 def _head(folded: str) -> str:
-    return part[0] if (part := PART.search(folded)) else folded
+    part = PART.search(folded)
+    if part:
+        return part[0]
+    return folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +132,24 @@ def _names_of(home: Home) -> NameIndex[Known]:
         *(("entity", entity.entity_id, entity.names) for entity in home.all_entities),
         *(("area", room.area_id, (room.name, *room.aliases)) for room in home.rooms),
         *(
-            ("floor", floor.floor_id, (floor.name, *floor.aliases))
+            (
+                "floor",
+                floor.floor_id,
+                (floor.name, *floor.aliases),
+            )
             for floor in home.floors
         ),
     )
     for kind, key, names in named:
         for name in names:
-            index.add(name, Known(kind, key, name))
+            index.add(
+                name,
+                Known(
+                    kind,
+                    key,
+                    name,
+                ),
+            )
     return index
 
 
@@ -139,7 +164,8 @@ def names_in(
         if begin.start() < stop or not index.may_begin(begin[0]):
             continue
         for end in reversed(parts[place : place + _LONGEST]):
-            if known := index.find(text[begin.start() : end.end()]):
+            known = index.find(text[begin.start() : end.end()])
+            if known:
                 stop = end.end()
                 yield begin.start(), stop, known
                 break
@@ -164,7 +190,11 @@ def with_known_names(hass: HomeAssistant, text: str) -> str:
     return written + text[begin:]
 
 
-def place_name(hass: HomeAssistant, kind: str, name: str) -> str:
+def place_name(
+    hass: HomeAssistant,
+    kind: str,
+    name: str,
+) -> str:
     """Return the name by which Home Assistant finds the only area, or the only floor, that a name may mean.
 
     A name that it finds, and one that may mean none or several, is returned as it is.
@@ -177,15 +207,25 @@ def place_name(hass: HomeAssistant, kind: str, name: str) -> str:
         else intent.find_floors(name, floors)
     ):
         return name
-    found = places_named(hass, name, kind)
-    return next(iter(found)).name if len(found) == 1 else name
+    found = places_named(
+        hass,
+        name,
+        kind,
+    )
+    if len(found) == 1:
+        return next(iter(found)).name
+    return name
 
 
-def floor_called(hass: HomeAssistant, name: str) -> str | None:
+def floor_called(
+    hass: HomeAssistant,
+    name: str,
+) -> str | None:
     """Return the id of the floor that is meant by a name that is none of an area, and may mean none."""
     if any(intent.find_areas(name, ar.async_get(hass))):
         return None
-    if found := [*intent.find_floors(name, fr.async_get(hass))]:
+    found = [*intent.find_floors(name, fr.async_get(hass))]
+    if found:
         return found[0].floor_id
     match [*places_named(hass, name, "area", "floor")]:
         case [Known(kind="floor", key=floor_id)]:
@@ -194,7 +234,11 @@ def floor_called(hass: HomeAssistant, name: str) -> str | None:
             return None
 
 
-def places_named(hass: HomeAssistant, name: str, *kinds: str) -> AbstractSet[Known]:
+def places_named(
+    hass: HomeAssistant,
+    name: str,
+    *kinds: str,
+) -> AbstractSet[Known]:
     """Return the areas and floors that a name may mean."""
     index = _names_of(async_get_home(hass, CONVERSATION))
     return index.find(

@@ -25,19 +25,30 @@ from .entities import telling_words
 
 type _Phrases = Mapping[str, Sequence[str]]
 
-_ASKING: Final = ("asks", "asks_within", "asks_marked", "unless")
+_ASKING: Final = (
+    "asks",
+    "asks_within",
+    "asks_marked",
+    "unless",
+)
 _NO_WISH: Final = frozenset({"articles", "where", *_ASKING})
 QUESTION_ENDS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 
 
-def _pattern(phrase: str, articles: Sequence[str]) -> re.Pattern[str]:
+def _pattern(
+    phrase: str,
+    articles: Sequence[str],
+) -> re.Pattern[str]:
     """Return an expression for a phrase in words that are divided by spaces.
 
     The last of several parts is a preposition before an article or a number: "the lamp
     on the desk", "auf 50 %".
     """
     parts = [rf"\b({' '.join(heard_words(part))})\b" for part in phrase.split("*")]
-    end = rf"(?! (?:\d|(?:{'|'.join(articles)})\b))" if len(parts) > 1 else ""
+    if len(parts) > 1:
+        end = rf"(?! (?:\d|(?:{'|'.join(articles)})\b))"
+    else:
+        end = ""
     return re.compile(
         rf" (?:(?!{parts[0].replace('(', '(?:')})\S+ )*?".join(parts) + end
     )
@@ -94,7 +105,10 @@ class Request:
     area_id: str | None = None
     """The area of the device that heard them."""
     language: str = "en"
-    words: tuple[str, ...] = field(init=False, compare=False)
+    words: tuple[str, ...] = field(
+        init=False,
+        compare=False,
+    )
     """The words, the last ones of a long text."""
     _meant: dict[str, frozenset[str]] = field(
         init=False, compare=False, repr=False, default_factory=dict
@@ -103,7 +117,11 @@ class Request:
 
     def __post_init__(self) -> None:
         """Find the words."""
-        object.__setattr__(self, "words", heard_words(self.text[-MOST_COMPARED:]))
+        object.__setattr__(
+            self,
+            "words",
+            heard_words(self.text[-MOST_COMPARED:]),
+        )
 
     @property
     def places(self) -> frozenset[str]:
@@ -137,7 +155,10 @@ class Request:
     def wanted(self) -> frozenset[str]:
         """The wishes of the words, as far as they are plain commands: "open", "off"; see `wishes.toml`."""
         words = " ".join(self.words)
-        phrases = _WANTED.get(base_language(self.language), ())
+        phrases = _WANTED.get(
+            base_language(self.language),
+            (),
+        )
         found = [
             (match, wanted)
             for wanted, pattern in phrases
@@ -163,13 +184,20 @@ class Request:
                 counted.add(wanted)
         return frozenset(counted - {"named"})
 
-    def may_mean(self, kind: str, place_ids: AbstractSet[str]) -> bool:
+    def may_mean(
+        self,
+        kind: str,
+        place_ids: AbstractSet[str],
+    ) -> bool:
         """Return whether the words may mean one of some areas or floors: they name it, or it is around the person."""
         if not self.text:
             return bool(place_ids)
         areas = ar.async_get(self.hass)
         floors = fr.async_get(self.hass)
-        here = areas.async_get_area(self.area_id) if self.area_id else None
+        if self.area_id:
+            here = areas.async_get_area(self.area_id)
+        else:
+            here = None
         if here and not place_ids.isdisjoint(
             {here.id} if kind == "area" else {here.floor_id}
         ):

@@ -53,7 +53,10 @@ _MOST_INDEXES: Final = 16
 """An API client chooses its language itself, and the index of a large home takes a few MB."""
 
 
-async def async_get_entity_index(hass: HomeAssistant, language: str) -> EntityIndex:
+async def async_get_entity_index(
+    hass: HomeAssistant,
+    language: str,
+) -> EntityIndex:
     """Return the index of the home in a language and the home's own, rebuilt when the home has changed."""
     home = async_get_home(hass, CONVERSATION_DOMAIN)
     indexes = _indexes(hass)
@@ -68,7 +71,11 @@ async def async_get_entity_index(hass: HomeAssistant, language: str) -> EntityIn
         hass, (hass.config.language, language), kinds.values()
     )
     names_of_kinds = {entity_id: words[kind] for entity_id, kind in kinds.items()}
-    index = await hass.async_add_executor_job(EntityIndex, home, names_of_kinds)
+    index = await hass.async_add_executor_job(
+        EntityIndex,
+        home,
+        names_of_kinds,
+    )
     for known in [known for known, one in indexes.items() if one.home is not home]:
         del indexes[known]
     indexes[language] = index
@@ -88,21 +95,34 @@ async def async_describe_matches(
     return "\n".join((_HEADING, *home_lines(_only(index.home, found))))
 
 
-def _only(home: Home, entity_ids: set[str]) -> Home:
+def _only(
+    home: Home,
+    entity_ids: set[str],
+) -> Home:
     """Return the home with only some entities and without floors, in the same order."""
     by_room = {
         area_id: tuple(entity for entity in entities if entity.entity_id in entity_ids)
         for area_id, entities in home.by_room.items()
     }
-    return replace(home, floors=(), by_room=by_room)
+    return replace(
+        home,
+        floors=(),
+        by_room=by_room,
+    )
 
 
 def async_entity_query(
     hass: HomeAssistant, words: str, device_id: str | None, chat_log: ChatLog
 ) -> EntityQuery:
     """Return the query of a turn: its words, the place, and what came before."""
-    device = dr.async_get(hass).async_get(device_id) if device_id else None
-    area_id = dr.async_get_effective_area_id(hass, device) if device else None
+    if device_id:
+        device = dr.async_get(hass).async_get(device_id)
+    else:
+        device = None
+    if device:
+        area_id = dr.async_get_effective_area_id(hass, device)
+    else:
+        area_id = None
     last = list(islice(reversed(chat_log.content), _LOOKED_AT))
     sentences = [
         content.content for content in last if isinstance(content, UserContent)
@@ -115,7 +135,10 @@ def async_entity_query(
     used = dict.fromkeys(
         entity_id for entity_ids in done for entity_id in sorted(entity_ids)
     )
-    before = sentences[1] if len(sentences) > 1 else ""
+    if len(sentences) > 1:
+        before = sentences[1]
+    else:
+        before = ""
     return EntityQuery(
         words[-_MOST_READ:],
         before[-_MOST_READ:],
@@ -130,9 +153,17 @@ async def async_kind_names(
     """Return the names of kinds of entities in some languages: "window" for a binary sensor with that device class."""
     wanted = set(kinds)
     domains = {domain for domain, _ in wanted}
-    names: dict[tuple[str, str], tuple[str, ...]] = dict.fromkeys(wanted, ())
+    names: dict[tuple[str, str], tuple[str, ...]] = dict.fromkeys(
+        wanted,
+        (),
+    )
     for language in dict.fromkeys(languages):
-        texts = await async_get_translations(hass, language, "title", domains)
+        texts = await async_get_translations(
+            hass,
+            language,
+            "title",
+            domains,
+        )
         texts |= await async_get_translations(
             hass, language, "entity_component", domains
         )
@@ -149,4 +180,6 @@ async def async_kind_names(
 
 def _device_class(hass: HomeAssistant, entity_id: str) -> str:
     state = hass.states.get(entity_id)
-    return str(state.attributes.get(ATTR_DEVICE_CLASS) or "") if state else ""
+    if state:
+        return str(state.attributes.get(ATTR_DEVICE_CLASS) or "")
+    return ""

@@ -12,7 +12,11 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from .description import quoted
 from .entities import Home
 
-_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LOADER: Final = getattr(
+    yaml,
+    "CSafeLoader",
+    yaml.SafeLoader,
+)
 _GUIDE: Final = "The states now, by room:"
 _NO_ROOM: Final = "(in no room)"
 _MOST_BRIGHT: Final = 255
@@ -22,7 +26,11 @@ _BRIGHTNESS: Final = frozenset({"brightness", "brightness_pct"})
 class _Entry(BaseModel):
     """One entity. Source: `homeassistant.components.homeassistant.llm.async_get_exposed_entities`."""
 
-    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True, frozen=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        coerce_numbers_to_str=True,
+        frozen=True,
+    )
 
     names: str
     domain: str
@@ -34,7 +42,11 @@ class _Entry(BaseModel):
 _ENTRIES: Final = TypeAdapter(tuple[_Entry, ...])
 
 
-def short_states(text: str, home: Home, floor_id: str | None = None) -> str:
+def short_states(
+    text: str,
+    home: Home,
+    floor_id: str | None = None,
+) -> str:
     """Return the result of `GetLiveContext` in short, of one floor or of all; `text` itself if it has another form."""
     try:
         entries = _ENTRIES.validate_python(yaml.load(text.partition("\n")[2], _LOADER))  # noqa: S506  # a safe loader
@@ -56,7 +68,10 @@ def short_states(text: str, home: Home, floor_id: str | None = None) -> str:
             continue
         short = names.get((entry.names, entry.domain, entry.areas)) or entry.names
         kind = " ".join(
-            filter(None, (entry.domain, entry.attributes.get("device_class")))
+            filter(
+                None,
+                (entry.domain, entry.attributes.get("device_class")),
+            )
         )
         rooms.setdefault(entry.areas.partition(", ")[0], {}).setdefault(
             kind, []

@@ -44,11 +44,12 @@ def debug_runs(hass: HomeAssistant) -> Iterable[Mapping[str, dict[str, object]]]
     """Return the data of the last event of each type of each debug run. Source: `runtime.PipelineRunDebug`."""
     found = _DEBUG.find(hass)
     try:
-        runs = (
-            [run for runs in found.pipeline_debug.values() for run in runs.values()]
-            if found
-            else []
-        )
+        if found:
+            runs = [
+                run for runs in found.pipeline_debug.values() for run in runs.values()
+            ]
+        else:
+            runs = []
         return [
             {event.type: event.data for event in run.events if event.data}
             for run in runs

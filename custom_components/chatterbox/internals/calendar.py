@@ -16,10 +16,16 @@ _CALENDARS: Final = Reliance(
 
 
 @callback
-def calendar_entity(hass: HomeAssistant, entity_id: str) -> CalendarEntity | None:
+def calendar_entity(
+    hass: HomeAssistant,
+    entity_id: str,
+) -> CalendarEntity | None:
     """Return a calendar; None for one that is unavailable, or not known. Source: `calendar.CalendarEntity`."""
     found = _CALENDARS.find(hass)
-    component = hass.data.get(found.DATA_COMPONENT) if found else None
+    if found:
+        component = hass.data.get(found.DATA_COMPONENT)
+    else:
+        component = None
     is_gone = hass.states.is_state(entity_id, STATE_UNAVAILABLE)
     if component is None or is_gone:
         return None

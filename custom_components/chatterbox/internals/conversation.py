@@ -67,12 +67,17 @@ _RECENT: Final = Reliance(
 
 
 @callback
-def built_in_agent(hass: HomeAssistant, sentence: str = "") -> DefaultAgent | None:
+def built_in_agent(
+    hass: HomeAssistant,
+    sentence: str = "",
+) -> DefaultAgent | None:
     """Return the agent that understands sentences without a model; None for one that is too long for that.
 
     Source: `default_agent.DefaultAgent`.
     """
-    return _BUILT_IN.find(hass) if len(sentence) <= MOST_UNDERSTOOD else None
+    if len(sentence) <= MOST_UNDERSTOOD:
+        return _BUILT_IN.find(hass)
+    return None
 
 
 async def async_recognized(
@@ -80,8 +85,13 @@ async def async_recognized(
 ) -> RecognizeResult | None:
     """Return what the built-in agent recognizes with certainty, if it finds all that is named."""
     agent = built_in_agent(hass, user_input.text)
-    found = await agent.async_recognize_intent(user_input) if agent else None
-    return None if found is None or found.unmatched_entities else found
+    if agent:
+        found = await agent.async_recognize_intent(user_input)
+    else:
+        found = None
+    if found is None or found.unmatched_entities:
+        return None
+    return found
 
 
 def slots_of(found: RecognizeResult) -> dict[str, JsonValue]:
@@ -89,10 +99,15 @@ def slots_of(found: RecognizeResult) -> dict[str, JsonValue]:
     return {entity.name: entity.value for entity in found.entities_list}
 
 
-async def async_texts(hass: HomeAssistant, language: str) -> LanguageIntents | None:
+async def async_texts(
+    hass: HomeAssistant,
+    language: str,
+) -> LanguageIntents | None:
     """Return the sentences of the built-in agent in a language, if it has it."""
     agent = built_in_agent(hass)
-    return await agent.async_get_or_load_intents(language) if agent else None
+    if agent:
+        return await agent.async_get_or_load_intents(language)
+    return None
 
 
 @callback
@@ -103,7 +118,8 @@ def mismatch_words(
 
     Source: `default_agent`.
     """
-    if (found := _MISMATCH.find(hass)) is None:
+    found = _MISMATCH.find(hass)
+    if found is None:
         return "", {}
     is_match = isinstance(missed, intent.MatchFailedError)
     words: tuple[str, Mapping[str, object]] = (
@@ -125,19 +141,26 @@ def stored_chat_logs(hass: HomeAssistant) -> dict[str, ChatLog]:
 @callback
 def keep_session(hass: HomeAssistant, session: ChatSession) -> None:
     """Keep a session whose block ends with an exception. Source: `homeassistant.helpers.chat_session`."""
-    if found := _SESSIONS.find(hass):
+    found = _SESSIONS.find(hass)
+    if found:
         hass.data[found.DATA_CHAT_SESSION][session.conversation_id] = session
         hass.data[found.DATA_CHAT_SESSION_CLEANUP].schedule()
 
 
 @callback
-def set_tools(chat_log: ChatLog, instance: llm.APIInstance | None) -> None:
+def set_tools(
+    chat_log: ChatLog,
+    instance: llm.APIInstance | None,
+) -> None:
     """Store the tools of a turn so that no other agent takes them for its own. Source: `chat_log.ChatLog`.
 
     Since 2026.11, an agent keeps the tools of its last turn if the key is still its
     own.
     """
-    chat_log.llm_api = instance if _API_KEY.find(chat_log.hass) else None
+    if _API_KEY.find(chat_log.hass):
+        chat_log.llm_api = instance
+    else:
+        chat_log.llm_api = None
     vars(chat_log)["_llm_api_key"] = None
 
 
@@ -148,13 +171,18 @@ def async_show(chat_log: ChatLog) -> None:
     if found and (listeners := chat_log.hass.data.get(found.DATA_SUBSCRIPTIONS)):
         update = {"chat_log": chat_log.as_dict()}
         for listener in listeners:
-            listener(chat_log.conversation_id, ChatLogEventType.UPDATED, update)
+            listener(
+                chat_log.conversation_id,
+                ChatLogEventType.UPDATED,
+                update,
+            )
 
 
 @callback
 def clear_traces(hass: HomeAssistant, text: str) -> None:
     """Clear the traces if one contains a text: the three that are kept cannot be edited. Source: `trace`."""
-    if found := _RECENT.find(hass):
+    found = _RECENT.find(hass)
+    if found:
         events = (
             event
             for trace in found.async_get_traces()

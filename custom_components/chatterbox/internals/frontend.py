@@ -13,9 +13,13 @@ _STORAGE: Final = Reliance(
 )
 
 
-async def async_profile_language(hass: HomeAssistant, user_id: str) -> str | None:
+async def async_profile_language(
+    hass: HomeAssistant,
+    user_id: str,
+) -> str | None:
     """Return the language in the profile of a user, if one was chosen. Source: `storage.async_user_store`."""
-    if (found := _STORAGE.find(hass)) is None:
+    found = _STORAGE.find(hass)
+    if found is None:
         return None
     chosen = (await found.async_user_store(hass, user_id)).data.get("language")
     language: str | None = (chosen or {}).get("language")

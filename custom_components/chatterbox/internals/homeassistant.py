@@ -38,26 +38,45 @@ def listen_exposure(
     hass: HomeAssistant, assistant: str, listener: Callable[[], None]
 ) -> bool:
     """Call a listener when entities become exposed or hidden; False if that is unknown. Source: `exposed_entities`."""
-    if found := _EXPOSED.find(hass):
-        found.async_listen_entity_updates(hass, assistant, listener)
+    found = _EXPOSED.find(hass)
+    if found:
+        found.async_listen_entity_updates(
+            hass,
+            assistant,
+            listener,
+        )
     return found is not None
 
 
 @callback
-def states_of_scene(hass: HomeAssistant, entity_id: str) -> Collection[State] | None:
+def states_of_scene(
+    hass: HomeAssistant,
+    entity_id: str,
+) -> Collection[State] | None:
     """Return the states in a scene of the user; None for other scenes. Source: `scene.HomeAssistantScene`."""
-    platform = (
-        hass.data.get(found.DATA_PLATFORM) if (found := _SCENES.find(hass)) else None
-    )
+    found = _SCENES.find(hass)
+    if found:
+        platform = hass.data.get(found.DATA_PLATFORM)
+    else:
+        platform = None
     config: object = getattr(
         platform.entities.get(entity_id) if platform else None, "scene_config", None
     )
-    states: dict[str, State] | None = getattr(config, "states", None)
-    return None if states is None else states.values()
+    states: dict[str, State] | None = getattr(
+        config,
+        "states",
+        None,
+    )
+    if states is None:
+        return None
+    return states.values()
 
 
 @callback
-def parsed_states(hass: HomeAssistant, entities: object) -> Collection[State] | None:
+def parsed_states(
+    hass: HomeAssistant,
+    entities: object,
+) -> Collection[State] | None:
     """Return the states that `scene.apply` would reproduce; None if they are invalid. Source: `scene.STATES_SCHEMA`."""
     found = _SCENES.find(hass)
     try:
@@ -66,4 +85,6 @@ def parsed_states(hass: HomeAssistant, entities: object) -> Collection[State] | 
         )
     except vol.Invalid:
         return None
-    return None if states is None else states.values()
+    if states is None:
+        return None
+    return states.values()

@@ -13,7 +13,12 @@ _AUTH: Final = Reliance(
 
 
 @callback
-def may_be_signed(hass: HomeAssistant, parameters: Collection[str]) -> bool:
+def may_be_signed(
+    hass: HomeAssistant,
+    parameters: Collection[str],
+) -> bool:
     """Return whether a path with these parameters may be a signed one. Source: `auth.SIGN_QUERY_PARAM`."""
     found = _AUTH.find(hass)
-    return found.SIGN_QUERY_PARAM in parameters if found else bool(parameters)
+    if found:
+        return found.SIGN_QUERY_PARAM in parameters
+    return bool(parameters)

@@ -26,7 +26,11 @@ class Reach:
     domain: str = ""
     """Empty for a handler that changes no entity."""
     services: tuple[str, ...] = ()
-    where: tuple[str, ...] = ("name", "area", "floor")
+    where: tuple[str, ...] = (
+        "name",
+        "area",
+        "floor",
+    )
     """The slots that select entities. Without slots all entities of the domain are taken."""
     reads: bool = False
     """Whether it changes nothing at all."""
@@ -75,12 +79,19 @@ def actions_of_script(handler: intent.IntentHandler) -> object:
 
     Source: `homeassistant.components.intent_script.helpers.ScriptIntentHandler`.
     """
-    config: object = getattr(handler, "config", ...)
+    config: object = getattr(
+        handler,
+        "config",
+        ...,
+    )
     if not isinstance(config, Mapping):
         return config
     return config.get(
         "action",
-        next((one for one in config.values() if isinstance(one, Script)), None),
+        next(
+            (one for one in config.values() if isinstance(one, Script)),
+            None,
+        ),
     )
 
 

@@ -37,7 +37,13 @@ class KnownTool(StrEnum):
 
 
 _COMPONENTS_OF_TOOLS: Final = frozenset(
-    {"hassio", "homeassistant", "media_player", "script", "system_log"}
+    {
+        "hassio",
+        "homeassistant",
+        "media_player",
+        "script",
+        "system_log",
+    }
 )
 
 _ASSIST: Final = Reliance(

@@ -12,7 +12,10 @@ _UTIL: Final = Reliance(
 
 
 @callback
-def notify_action(hass: HomeAssistant, webhook_id: str) -> str | None:
+def notify_action(
+    hass: HomeAssistant,
+    webhook_id: str,
+) -> str | None:
     """Return the notify action of a phone; None if it is not connected. Source: `util.get_notify_service`."""
     action: str | None = (
         found.get_notify_service(hass, webhook_id)

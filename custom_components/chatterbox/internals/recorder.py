@@ -26,7 +26,11 @@ _HISTORY: Final = Reliance(
 _STATISTICS: Final = Reliance(
     "past",
     "homeassistant.components.recorder.statistics",
-    ("get_metadata", "statistic_during_period", "statistics_during_period"),
+    (
+        "get_metadata",
+        "statistic_during_period",
+        "statistics_during_period",
+    ),
 )
 _LOGBOOK: Final = Reliance(
     "past_authors",
@@ -55,7 +59,9 @@ def records(hass: HomeAssistant) -> bool:
 def days_kept(hass: HomeAssistant) -> int:
     """Return for how many days states are kept. Source: `Recorder.keep_days`."""
     found = _INSTANCE.find(hass)
-    return int(found.get_instance(hass).keep_days) if found else 0
+    if found:
+        return int(found.get_instance(hass).keep_days)
+    return 0
 
 
 async def _async_read(
@@ -66,7 +72,10 @@ async def _async_read(
     recorder = _INSTANCE.find(hass)
     if found is None or recorder is None:
         return None
-    return await recorder.get_instance(hass).async_add_executor_job(job, found)
+    return await recorder.get_instance(hass).async_add_executor_job(
+        job,
+        found,
+    )
 
 
 class TooManyStates(Exception):
@@ -89,11 +98,21 @@ async def async_states(
         "significant_changes_only": not with_attributes,
         "no_attributes": not with_attributes,
     }
-    given = (hass, begin, end, [entity_id], None, True)
+    given = (
+        hass,
+        begin,
+        end,
+        [entity_id],
+        None,
+        True,
+    )
     states: _States | None = await _async_read(
         hass, _HISTORY, lambda one: one.get_significant_states(*given, **which)
     )
-    found = (states or {}).get(entity_id, ())
+    found = (states or {}).get(
+        entity_id,
+        (),
+    )
     if len(found) > MOST_STATES:
         raise TooManyStates
     return list(found)
@@ -107,7 +126,11 @@ async def async_last_states(
     Home Assistant 2026.10 returns the first ones for `state_changes_during_period` with
     a limit.
     """
-    given = (hass, count, entity_id)
+    given = (
+        hass,
+        count,
+        entity_id,
+    )
     states: _States | None = await _async_read(
         hass, _HISTORY, lambda one: one.get_last_state_changes(*given)
     )
@@ -122,7 +145,14 @@ async def async_statistics(
     hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime
 ) -> Extremes:
     """Return lowest, highest and average value and growth of a sensor in a period; nothing without statistics."""
-    given = (hass, begin, end, entity_id, None, None)
+    given = (
+        hass,
+        begin,
+        end,
+        entity_id,
+        None,
+        None,
+    )
     values: Extremes | None = await _async_read(
         hass, _STATISTICS, lambda one: one.statistic_during_period(*given)
     )
@@ -133,7 +163,15 @@ async def async_hours(
     hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime
 ) -> Sequence[tuple[datetime, float, float]]:
     """Return the beginning, the lowest and the highest value of each hour of a period, where they are known."""
-    given = (hass, begin, end, {entity_id}, "hour", None, {"min", "max"})
+    given = (
+        hass,
+        begin,
+        end,
+        {entity_id},
+        "hour",
+        None,
+        {"min", "max"},
+    )
     rows: Mapping[str, Sequence[Mapping[str, float]]] = (
         await _async_read(
             hass, _STATISTICS, lambda one: one.statistics_during_period(*given)
@@ -146,7 +184,11 @@ async def async_hours(
         if row.get("min") is not None and row.get("max") is not None
     ]
     return [
-        (dt_util.utc_from_timestamp(row["start"]), row["min"], row["max"])
+        (
+            dt_util.utc_from_timestamp(row["start"]),
+            row["min"],
+            row["max"],
+        )
         for row in known
     ]
 
@@ -159,14 +201,27 @@ class Cause(NamedTuple):
     """Of an automation or a script."""
 
 
-async def async_cause(hass: HomeAssistant, entity_id: str, when: datetime) -> Cause:
+async def async_cause(
+    hass: HomeAssistant,
+    entity_id: str,
+    when: datetime,
+) -> Cause:
     """Return the cause of a change of an entity at a moment. Source: `EventProcessor`."""
     if "logbook" not in hass.config.components:
         return Cause(None, None)
 
     def entries_around(found: Any) -> Sequence[Mapping[str, object]]:
-        events = ("automation_triggered", "script_started", "call_service")
-        processor = found.EventProcessor(hass, events, [entity_id], timestamp=True)
+        events = (
+            "automation_triggered",
+            "script_started",
+            "call_service",
+        )
+        processor = found.EventProcessor(
+            hass,
+            events,
+            [entity_id],
+            timestamp=True,
+        )
         entries: Sequence[Mapping[str, object]] = processor.get_events(
             when - _AROUND, when + _AROUND
         )
@@ -196,8 +251,14 @@ async def async_consumption(
 
     Source: `EnergyPreferences`.
     """
-    found = _ENERGY.find(hass) if "energy" in hass.config.components else None
-    preferences = (await found.async_get_manager(hass)).data if found else None
+    if "energy" in hass.config.components:
+        found = _ENERGY.find(hass)
+    else:
+        found = None
+    if found:
+        preferences = (await found.async_get_manager(hass)).data
+    else:
+        preferences = None
     if not preferences:
         return {}, frozenset()
     devices = {

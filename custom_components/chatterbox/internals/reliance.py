@@ -39,7 +39,10 @@ class Reliance[Owner = ModuleType]:
 
     def find(self, hass: HomeAssistant) -> Owner | None:
         """Return the module or object; None if it is not there, or has not all of the names."""
-        found = self.owner(hass) if self.owner else sys.modules.get(self.module)
+        if self.owner:
+            found = self.owner(hass)
+        else:
+            found = sys.modules.get(self.module)
         if found is None or self._missing_in(found):
             return None
         return cast("Owner", found)
@@ -52,19 +55,27 @@ class Reliance[Owner = ModuleType]:
         ):
             return ()
         try:
-            found = (
-                self.owner(hass)
-                if self.owner
-                else await async_import_module(hass, self.module)
-            )
+            if self.owner:
+                found = self.owner(hass)
+            else:
+                found = await async_import_module(hass, self.module)
         except ImportError:
             return self.names
-        return () if found is None else self._missing_in(found)
+        if found is None:
+            return ()
+        return self._missing_in(found)
 
     def _missing_in(self, owner: object) -> tuple[str, ...]:
-        required = self.names if self.since <= _RELEASE else ()
+        if self.since <= _RELEASE:
+            required = self.names
+        else:
+            required = ()
         return tuple(name for name in required if _attribute(owner, name) is ...)
 
 
 def _attribute(owner: object, name: str) -> object:
-    return reduce(lambda found, part: getattr(found, part, ...), name.split("."), owner)
+    return reduce(
+        lambda found, part: getattr(found, part, ...),
+        name.split("."),
+        owner,
+    )

@@ -13,14 +13,20 @@ from homeassistant.helpers.script import Script
 from .reliance import Reliance
 
 _ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
-    {"script": "script", "automation": "action_script"}
+    {
+        "script": "script",
+        "automation": "action_script",
+    }
 )
 
 
 def _valid_entity(domain: str, hass: HomeAssistant) -> object:
     """Return any entity with a valid configuration."""
     component = hass.data.get(domain)
-    entities = component.entities if isinstance(component, EntityComponent) else ()
+    if isinstance(component, EntityComponent):
+        entities = component.entities
+    else:
+        entities = ()
     return next(
         (
             entity
@@ -43,14 +49,22 @@ ENTITIES: Final = tuple(
 
 
 @callback
-def script_of(hass: HomeAssistant, entity_id: str) -> Script | None:
+def script_of(
+    hass: HomeAssistant,
+    entity_id: str,
+) -> Script | None:
     """Return what a script or automation runs; None if that is unknown. Source: `ScriptEntity`, `AutomationEntity`."""
     domain = entity_id.partition(".")[0]
     component = hass.data.get(domain)
-    entity = (
-        component.get_entity(entity_id)
-        if isinstance(component, EntityComponent)
-        else None
+    if isinstance(component, EntityComponent):
+        entity = component.get_entity(entity_id)
+    else:
+        entity = None
+    script: object = getattr(
+        entity,
+        _ATTRIBUTES.get(domain, ""),
+        None,
     )
-    script: object = getattr(entity, _ATTRIBUTES.get(domain, ""), None)
-    return script if isinstance(script, Script) else None
+    if isinstance(script, Script):
+        return script
+    return None

@@ -16,11 +16,16 @@ _LISTS: Final = Reliance(
 
 
 @callback
-def items_on_list(hass: HomeAssistant, entity_id: str) -> Sequence[TodoItem]:
+def items_on_list(
+    hass: HomeAssistant,
+    entity_id: str,
+) -> Sequence[TodoItem]:
     """Return the items of a list; none if they are unknown. Source: `todo.TodoListEntity`."""
-    component = (
-        hass.data.get(found.DATA_COMPONENT) if (found := _LISTS.find(hass)) else None
-    )
+    found = _LISTS.find(hass)
+    if found:
+        component = hass.data.get(found.DATA_COMPONENT)
+    else:
+        component = None
     items: Sequence[TodoItem] | None = getattr(
         component and component.get_entity(entity_id), "todo_items", None
     )

@@ -21,14 +21,29 @@ _MODELS: Final = Reliance(
 
 def exception_of(trace: object) -> BaseException | None:
     """Return the exception that ended a run; None if there is none. Source: `models.ActionTrace.set_error`."""
-    error: object = getattr(trace, "_error", None)
-    return error if isinstance(error, BaseException) else None
+    error: object = getattr(
+        trace,
+        "_error",
+        None,
+    )
+    if isinstance(error, BaseException):
+        return error
+    return None
 
 
 @callback
-def traces_of(hass: HomeAssistant, key: str) -> list[object]:
+def traces_of(
+    hass: HomeAssistant,
+    key: str,
+) -> list[object]:
     """Return the stored traces of a script's runs, the latest last. Source: `models.TraceBuckets`."""
     found = _TRACES.find(hass)
     buckets: Mapping[str, object] = hass.data.get(found.DATA_TRACE, {}) if found else {}
-    runs: object = getattr(buckets.get(key), "runs", None)
-    return list(runs.values()) if isinstance(runs, Mapping) else []
+    runs: object = getattr(
+        buckets.get(key),
+        "runs",
+        None,
+    )
+    if isinstance(runs, Mapping):
+        return list(runs.values())
+    return []

@@ -64,7 +64,10 @@ async def _async_open(
     the news.
     """
     schedule = async_get_schedule(hass)
-    news = schedule.news_for(turn_input.speaker, turn_input.user_input.satellite_id)
+    news = schedule.news_for(
+        turn_input.speaker,
+        turn_input.user_input.satellite_id,
+    )
     missed = [
         one for one in news if one.missed and one.plan and one.plan.agent == agent
     ]
@@ -75,7 +78,8 @@ async def _async_open(
     )
 
     async def offer() -> Question | None:
-        if question := await schedule.async_ask(missed[0], here):
+        question = await schedule.async_ask(missed[0], here)
+        if question:
             spoken_news.append(missed[0])
         return question
 
@@ -105,9 +109,16 @@ async def async_forget_plans(hass: HomeAssistant) -> None:
         lambda plan: plan.agent not in agents
     )
     for agent in {plan.agent for plan in gone}:
-        removed = sorted((plan for plan in gone if plan.agent == agent), key=due_order)
+        removed = sorted(
+            (plan for plan in gone if plan.agent == agent),
+            key=due_order,
+        )
         texts = [
             f"{moment_text(plan.due)}: {plan.text}" if plan.due else plan.text
             for plan in removed
         ]
-        async_report_removed_plans(hass, agent, texts)
+        async_report_removed_plans(
+            hass,
+            agent,
+            texts,
+        )

@@ -87,7 +87,9 @@ class _PlanSource(TurnSource):
     @override
     def hooks(self, tools: TurnTools) -> Sequence[Hooks]:
         """Return a hook that asks about the call."""
-        return (_AskFirst(self.reason),) if self.reason else ()
+        if self.reason:
+            return (_AskFirst(self.reason),)
+        return ()
 
     @override
     def limits(self, limits: Limits) -> Limits:
@@ -138,13 +140,19 @@ class PlanRunner:
             record = await self._async_run(
                 plan, _PlanSource(is_due=True), user_input, plan.asker.speaker
             )
-        results = record.finished.tool_results if record.finished else ()
+        if record.finished:
+            results = record.finished.tool_results
+        else:
+            results = ()
         spoken_text = await self._async_spoken(record, plan.language)
         if not results or any(result.is_error for result in results):
             return Outcome("later_failed", spoken_text)
         ended, late = set[asyncio.Task[object]](), set[asyncio.Task[object]]()
         if actions:
-            ended, late = await asyncio.wait(actions, timeout=ENDS_WITHIN)
+            ended, late = await asyncio.wait(
+                actions,
+                timeout=ENDS_WITHIN,
+            )
         if late:
             return Outcome("later_slow")
         is_partial = any(targets_not_done(result.native) for result in results)
@@ -158,7 +166,11 @@ class PlanRunner:
     ) -> Outcome:
         """Return what came of a call: what the turn answered of targets that did not follow, and of its actions."""
         reasons = [
-            await async_reason(self.hass, plan.language, error)
+            await async_reason(
+                self.hass,
+                plan.language,
+                error,
+            )
             for error in errors
             if error
         ]
@@ -183,19 +195,38 @@ class PlanRunner:
         home = silent_home(self.hass)
         with in_turn():
             tools = await async_gather_tools(
-                *(home, user_input, ulid_now(), agent.settings),
+                *(
+                    home,
+                    user_input,
+                    ulid_now(),
+                    agent.settings,
+                ),
                 understands_sentences=agent.understands_sentences,
                 agent=agent.id,
                 speaker=plan.asker.speaker,
             )
-            offered = tools.instance.tools if tools.instance else []
-            tool = next((one for one in offered if one.name == call.tool), None)
+            if tools.instance:
+                offered = tools.instance.tools
+            else:
+                offered = []
+            tool = next(
+                (one for one in offered if one.name == call.tool),
+                None,
+            )
             if call.tool == SENTENCE_TOOL:
                 await tools.dispatcher.dispatch(
-                    ToolCall("", call.tool, call.arguments), arguments
+                    ToolCall(
+                        "",
+                        call.tool,
+                        call.arguments,
+                    ),
+                    arguments,
                 )
             elif tool and isinstance(intent_tool := unwrapped(tool), llm.IntentTool):
-                given = llm.ToolInput(call.tool, filled(arguments))
+                given = llm.ToolInput(
+                    call.tool,
+                    filled(arguments),
+                )
                 with suppress(HomeAssistantError):
                     await intent_tool.async_call(
                         handling_home(home), given, tools.llm_context
@@ -215,10 +246,18 @@ class PlanRunner:
             context=Context(user_id=mover.user_id),
         )
         turn_input, call = (
-            TurnInput(user_input, mover, _PlanSource()),
+            TurnInput(
+                user_input,
+                mover,
+                _PlanSource(),
+            ),
             plan.call or PlannedCall("", "{}"),
         )
-        judged = ToolCall("", call.tool, call.arguments)
+        judged = ToolCall(
+            "",
+            call.tool,
+            call.arguments,
+        )
         decision, review = await self.turns.reviews.async_judge(
             turn_input, judged, asks_scripts=asks_scripts
         )
@@ -270,8 +309,17 @@ class PlanRunner:
             running=running,
             is_due=True,
         )
-        record = await self._async_run(plan, source, user_input, speaker, UNASKED)
-        pending = record.finished.pending if record.finished else None
+        record = await self._async_run(
+            plan,
+            source,
+            user_input,
+            speaker,
+            UNASKED,
+        )
+        if record.finished:
+            pending = record.finished.pending
+        else:
+            pending = None
         waiting = async_get_approvals(self.hass).waiting
         return next(
             (question for question in waiting if pending and question.id == pending.id),
@@ -285,18 +333,29 @@ class PlanRunner:
             "", context, *where, question.language, self.turns.agent_id
         )
         record = await self._async_alone(
-            TurnInput(user_input, question.speaker, _PlanSource(), question)
+            TurnInput(
+                user_input,
+                question.speaker,
+                _PlanSource(),
+                question,
+            )
         )
         return await self._async_spoken(record, question.language)
 
-    async def _async_spoken(self, record: TurnRecord, language: str) -> str:
+    async def _async_spoken(
+        self,
+        record: TurnRecord,
+        language: str,
+    ) -> str:
         """Return the answer of a turn. A call whose approval no longer holds was declined by nobody."""
         if (
             record.finished
             and record.finished.stop_reason is StopReason.APPROVAL_REQUIRED
         ):
             return (await async_get_sentences(self.hass, language))["later_stricter"]
-        return record.finished.text if record.finished else ""
+        if record.finished:
+            return record.finished.text
+        return ""
 
     async def _async_run(
         self,
@@ -308,10 +367,20 @@ class PlanRunner:
     ) -> TurnRecord:
         """Run the call of a plan as one that was asked about and approved, on its terms or on those given."""
         call = plan.call or PlannedCall("", "{}")
-        planned = ToolCall(f"plan_{ulid_now()}", call.tool, call.arguments)
+        planned = ToolCall(
+            f"plan_{ulid_now()}",
+            call.tool,
+            call.arguments,
+        )
         expires_at = dt_util.utcnow().timestamp() + _EXPIRES_IN
         waiting = (PendingCall(planned, "", terms or call.terms),)
-        pending = PendingApproval(ulid_now(), waiting, expires_at, 0, 0)
+        pending = PendingApproval(
+            ulid_now(),
+            waiting,
+            expires_at,
+            0,
+            0,
+        )
         scope = ApprovalScope.of_input(
             user_input, self.turns.agent_id, str(user_input.conversation_id)
         )
@@ -326,19 +395,31 @@ class PlanRunner:
             user_input.context,
         )
         question = question.with_answer(
-            GivenAnswer(approved=True, way=ApprovalWay.PLAN, user_id=speaker.user_id)
+            GivenAnswer(
+                approved=True,
+                way=ApprovalWay.PLAN,
+                user_id=speaker.user_id,
+            )
         )
         return await self._async_alone(TurnInput(user_input, speaker, source, question))
 
     async def _async_alone(self, turn_input: TurnInput) -> TurnRecord:
         """Run a turn apart from the one that may be running, whose variables must not reach it."""
-        run = async_run_alone(self.hass, self.turns, turn_input)
+        run = async_run_alone(
+            self.hass,
+            self.turns,
+            turn_input,
+        )
         start = partial(
             self.hass.async_create_background_task, run, "chatterbox turn of a plan"
         )
         return await asyncio.shield(Variables().run(start))
 
-    def _input(self, asker: Asker, language: str) -> ConversationInput:
+    def _input(
+        self,
+        asker: Asker,
+        language: str,
+    ) -> ConversationInput:
         where = ulid_now(), asker.device_id, asker.satellite_id
         return ConversationInput(
             "", Context(user_id=asker.user_id), *where, language, self.turns.agent_id

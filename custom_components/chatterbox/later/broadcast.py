@@ -177,14 +177,32 @@ class _Places:
         is_mixing = features & MediaPlayerEntityFeature.MEDIA_ANNOUNCE
         if state.state in _GONE or (state.state == STATE_PLAYING and not is_mixing):
             return False
-        return async_should_expose(self.hass, CONVERSATION, state.entity_id)
+        return async_should_expose(
+            self.hass,
+            CONVERSATION,
+            state.entity_id,
+        )
 
-    def listener(self, state: State, asker: Asker) -> _Listener:
+    def listener(
+        self,
+        state: State,
+        asker: Asker,
+    ) -> _Listener:
         """Return a satellite or a speaker as a listener, called like its room."""
         area_id = self.areas.get(state.entity_id)
-        area = ar.async_get(self.hass).async_get_area(area_id) if area_id else None
-        name = area.name if area else entity_name(self.hass, state.entity_id)
-        return _Listener(name, state.entity_id, asker)
+        if area_id:
+            area = ar.async_get(self.hass).async_get_area(area_id)
+        else:
+            area = None
+        if area:
+            name = area.name
+        else:
+            name = entity_name(self.hass, state.entity_id)
+        return _Listener(
+            name,
+            state.entity_id,
+            asker,
+        )
 
 
 def _is_speaker(state: State) -> bool:
@@ -198,7 +216,10 @@ def _listeners(call: OwnCall) -> tuple[Sequence[_Listener], Sequence[str]]:
     """
     hass = call.hass
     places = _Places(hass, areas_of_entities(hass))
-    named = _named(hass, str(call.arguments.get(_TO) or ""))
+    named = _named(
+        hass,
+        str(call.arguments.get(_TO) or ""),
+    )
     here = {call.satellite_id, call.llm_context.device_id} - {None}
     found = [
         places.listener(state, asker)
@@ -212,7 +233,10 @@ def _listeners(call: OwnCall) -> tuple[Sequence[_Listener], Sequence[str]]:
     return list({one.entity_id or one.name: one for one in found}.values()), silent
 
 
-def _device_of(hass: HomeAssistant, state: State) -> str | None:
+def _device_of(
+    hass: HomeAssistant,
+    state: State,
+) -> str | None:
     entry = er.async_get(hass).async_get(state.entity_id)
     return entry.device_id if entry else None
 
@@ -221,7 +245,10 @@ def _ids(asker: Asker) -> frozenset[str | None]:
     return frozenset({asker.device_id, asker.satellite_id})
 
 
-def _of_person(hass: HomeAssistant, person: State) -> Iterator[_Listener]:
+def _of_person(
+    hass: HomeAssistant,
+    person: State,
+) -> Iterator[_Listener]:
     """Yield the satellites of a person that is at home, or else the person, whose phone is told."""
     devices = {
         device_id
@@ -241,14 +268,26 @@ def _of_person(hass: HomeAssistant, person: State) -> Iterator[_Listener]:
         if entry.domain == _SATELLITE and entry.device_id in devices
     ]
     near = [
-        replace(asker, device_id=entry.device_id, satellite_id=entry.entity_id)
+        replace(
+            asker,
+            device_id=entry.device_id,
+            satellite_id=entry.entity_id,
+        )
         for entry in own
         if can_announce(hass, entry.entity_id)
     ]
     for one in near if person.state == STATE_HOME else ():
-        yield _Listener(person.name, str(one.satellite_id), one)
+        yield _Listener(
+            person.name,
+            str(one.satellite_id),
+            one,
+        )
     if person.state != STATE_HOME or not near:
-        yield _Listener(person.name, "", asker)
+        yield _Listener(
+            person.name,
+            "",
+            asker,
+        )
 
 
 def _named(hass: HomeAssistant, to: str) -> _Named:
@@ -277,11 +316,18 @@ def _named(hass: HomeAssistant, to: str) -> _Named:
     return _Named(rooms_by_name, tuple(people))
 
 
-def _names_of(hass: HomeAssistant, state: State) -> Sequence[str]:
+def _names_of(
+    hass: HomeAssistant,
+    state: State,
+) -> Sequence[str]:
     entry = er.async_get(hass).async_get(state.entity_id)
     if entry is None:
         return [state.name]
-    return intent.async_get_entity_aliases(hass, entry, state=state)
+    return intent.async_get_entity_aliases(
+        hass,
+        entry,
+        state=state,
+    )
 
 
 async def _async_effects(call: OwnCall) -> Effects:
@@ -312,7 +358,12 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
         why = sentences["spoken_unknown_thing"].format(name=error)
         return replace(error_answer(why), speech=why)
     is_urgent = bool(call.arguments.get(URGENT))
-    delivery = _Delivery(call.hass, message, call.language, is_urgent)
+    delivery = _Delivery(
+        call.hass,
+        message,
+        call.language,
+        is_urgent,
+    )
     groups = {**await delivery.async_deliver(listeners)}
     if silent:
         groups[_SILENT] = silent
@@ -326,10 +377,16 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
     if not is_heard:
         why = " ".join(spoken_texts) or sentences["broadcast_nobody"]
         return replace(error_answer(why), speech=why)
-    return ToolAnswer({}, speech=" ".join(spoken_texts))
+    return ToolAnswer(
+        {},
+        speech=" ".join(spoken_texts),
+    )
 
 
-def _joined(sentences: Mapping[str, str], names: Sequence[str]) -> str:
+def _joined(
+    sentences: Mapping[str, str],
+    names: Sequence[str],
+) -> str:
     return reduce(
         lambda first, second: sentences["spoken_list"].format(
             first=first, second=second
@@ -367,9 +424,10 @@ class _Delivery:
         self, listeners: Sequence[_Listener]
     ) -> Mapping[str, Sequence[str]]:
         """Deliver it, and return the names of the listeners by the key of the sentence that tells when they hear it."""
-        speakers = (
-            [] if self.night_ends else [one for one in listeners if one.is_speaker]
-        )
+        if self.night_ends:
+            speakers = []
+        else:
+            speakers = [one for one in listeners if one.is_speaker]
         others = [one for one in listeners if not one.is_speaker]
         reached = [one for one in others if not self._is_gone(one)]
         await async_get_schedule(self.hass).async_tell_all(
@@ -383,7 +441,12 @@ class _Delivery:
         )
         played = await asyncio.gather(
             *(
-                async_play(self.hass, one.entity_id, self.message, self.language)
+                async_play(
+                    self.hass,
+                    one.entity_id,
+                    self.message,
+                    self.language,
+                )
                 for one in speakers
             )
         )
@@ -398,7 +461,10 @@ class _Delivery:
         return groups
 
     def _is_gone(self, one: _Listener) -> bool:
-        state = self.hass.states.get(one.entity_id) if one.entity_id else None
+        if one.entity_id:
+            state = self.hass.states.get(one.entity_id)
+        else:
+            state = None
         return state is not None and state.state in _GONE
 
     def _key(self, one: _Listener) -> str:
@@ -406,8 +472,12 @@ class _Delivery:
         if self.night_ends:
             return _IN_THE_MORNING
         if not one.entity_id:
-            return _NOW if phones_of(self.hass, one.asker.user_id) else _KEPT
-        return _NOW if self.hass.states.is_state(one.entity_id, IDLE) else _SOON
+            if phones_of(self.hass, one.asker.user_id):
+                return _NOW
+            return _KEPT
+        if self.hass.states.is_state(one.entity_id, IDLE):
+            return _NOW
+        return _SOON
 
 
 async def async_recognize_broadcast(
@@ -428,11 +498,22 @@ async def async_recognize_broadcast(
     if found and not arguments:
         recognized = await async_recognized(hass, user_input)
         slots = slots_of(recognized) if recognized else {}
-        arguments = {_MESSAGE: str(slots[_MESSAGE])} if _MESSAGE in slots else {}
+        if _MESSAGE in slots:
+            arguments = {_MESSAGE: str(slots[_MESSAGE])}
+        else:
+            arguments = {}
     if not arguments:
         return found
-    call = ToolCall("", BROADCAST_TOOL, canonical_json({**arguments}))
-    return RecognizedRequest(BROADCAST_TOOL, is_question=False, call=call)
+    call = ToolCall(
+        "",
+        BROADCAST_TOOL,
+        canonical_json({**arguments}),
+    )
+    return RecognizedRequest(
+        BROADCAST_TOOL,
+        is_question=False,
+        call=call,
+    )
 
 
 async def async_message_later(
@@ -447,12 +528,18 @@ async def async_message_later(
         return None
     text, language = user_input.text, user_input.language
     await hass.async_add_executor_job(prepare, language)
-    now = (await _async_arguments(hass, user_input)).get(_MESSAGE, "")
+    now = (await _async_arguments(hass, user_input)).get(
+        _MESSAGE,
+        "",
+    )
     for time in times_in(text, language, joined=True):
         begun, _, ended = now.partition(time.words)
         if now and (begun or not ended):
             continue
-        later = await _async_arguments(hass, replace(user_input, text=time.rest))
+        later = await _async_arguments(
+            hass,
+            replace(user_input, text=time.rest),
+        )
         if later and not (now and plain_name(ended) == plain_name(later[_MESSAGE])):
             return time, later
     return None
@@ -462,7 +549,11 @@ async def _async_arguments(
     hass: HomeAssistant, user_input: ConversationInput
 ) -> dict[str, str]:
     """Return the arguments of the call that a sentence asks for; none for any other sentence."""
-    request = await async_spoken_message(hass, user_input.text, user_input.language)
+    request = await async_spoken_message(
+        hass,
+        user_input.text,
+        user_input.language,
+    )
     if request is None:
         return {}
     text = request.text
@@ -472,15 +563,23 @@ async def _async_arguments(
         key = "broadcast_come_to" if area else "broadcast_come"
         text = sentences[key].format(area=area.name if area else "")
     areas = ar.async_get(hass)
-    rooms = map(areas.async_get_area, sorted(request.listeners.area_ids))
+    rooms = map(
+        areas.async_get_area,
+        sorted(request.listeners.area_ids),
+    )
     names = [room.name for room in rooms if room]
     names += [entity_name(hass, one) for one in sorted(request.listeners.people)]
-    return {_MESSAGE: text, **({_TO: ", ".join(names)} if names else {})}
+    return {
+        _MESSAGE: text,
+        **({_TO: ", ".join(names)} if names else {}),
+    }
 
 
 def urgency_without_night(hass: HomeAssistant) -> Collection[str]:
     """Return that argument where nothing waits for the morning."""
-    return () if async_get_home_rules(hass).current.night else (URGENT,)
+    if async_get_home_rules(hass).current.night:
+        return ()
+    return (URGENT,)
 
 
 def _can_be_heard(offered: Offered) -> bool:
@@ -492,7 +591,10 @@ def _has_voices(hass: HomeAssistant) -> bool:
     """Return whether there is a satellite, or else a speaker and a voice for it, whatever they do at the moment."""
     if hass.states.async_entity_ids(_SATELLITE):
         return True
-    players = hass.states.async_all(MEDIA_PLAYER) if speech_engine(hass) else []
+    if speech_engine(hass):
+        players = hass.states.async_all(MEDIA_PLAYER)
+    else:
+        players = []
     return any(_is_speaker(one) for one in players)
 
 

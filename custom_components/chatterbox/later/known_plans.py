@@ -94,9 +94,19 @@ class KnownPlans:
     ) -> Moment | None:
         """Return the time that words mean now, or meant when they were said."""
         at = dt_util.parse_datetime(str(said_at))
-        return resolved_time(self.hass, words, self.language, at, moved=moved)
+        return resolved_time(
+            self.hass,
+            words,
+            self.language,
+            at,
+            moved=moved,
+        )
 
-    def due_at(self, plans: Iterable[FuturePlan], words: str) -> Sequence[FuturePlan]:
+    def due_at(
+        self,
+        plans: Iterable[FuturePlan],
+        words: str,
+    ) -> Sequence[FuturePlan]:
         """Return those of some plans that are due exactly when words say, those that come again then as well."""
         moments = ((plan, self.resolve(words, moved=moment_of(plan))) for plan in plans)
         return [
@@ -109,14 +119,24 @@ class KnownPlans:
         self, plans: Sequence[FuturePlan], words: str
     ) -> Sequence[FuturePlan]:
         """Return the one of some plans that is due about when words say."""
-        found = due_about(self.hass, plans, words, self.language)
+        found = due_about(
+            self.hass,
+            plans,
+            words,
+            self.language,
+        )
         return [found] if found else []
 
-    def on_day(self, plans: Sequence[FuturePlan], new: str) -> Sequence[FuturePlan]:
+    def on_day(
+        self,
+        plans: Sequence[FuturePlan],
+        new: str,
+    ) -> Sequence[FuturePlan]:
         """Return those of some plans that may be moved to a time: of several those on its day, if it names one."""
         if len(plans) <= 1 or not names_days(new, self.language):
             return plans
-        if (moment := self.resolve(new)) is None:
+        moment = self.resolve(new)
+        if moment is None:
             return plans
         day = moment.due.date()
         return [
@@ -144,12 +164,19 @@ class KnownPlans:
             return self.time_of(moment_of(plan))
         return words[:1].lower() + words[1:]
 
-    def say(self, key: str, plans: Sequence[FuturePlan]) -> str:
+    def say(
+        self,
+        key: str,
+        plans: Sequence[FuturePlan],
+    ) -> str:
         """Return a sentence about the first few of some plans, with their texts and times."""
         if self.is_of_guest and key.startswith(_NONE):
             key = "spoken_guests"
         what = _listed((plan.text, self._due(plan)) for plan in plans[:MOST_NAMED])
-        return self.texts[key].format(plans=what, what=what)
+        return self.texts[key].format(
+            plans=what,
+            what=what,
+        )
 
     def count(self, plans: Sequence[FuturePlan]) -> str:
         """Return how many plans of one kind there are, with their times, and with the texts that tell them apart."""
@@ -161,7 +188,10 @@ class KnownPlans:
             )
             for plan in plans
         )
-        return self.texts["later_count"].format(count=len(plans), plans=named)
+        return self.texts["later_count"].format(
+            count=len(plans),
+            plans=named,
+        )
 
 
 async def async_known_plans(
@@ -174,20 +204,39 @@ async def async_known_plans(
         await plans.async_load()
     except NotPlanned as error:
         problem = error
-    own = plans_of(plans.stored.plans, speaker_of(hass, user_id).person_id)
+    own = plans_of(
+        plans.stored.plans,
+        speaker_of(hass, user_id).person_id,
+    )
     if of_guest:
         since = async_get_home_rules(hass).current.guests_since
         own = plans_of_guests(plans.stored.plans, since)
     kinds = {plan.id: await async_reminder_kind(hass, plan) for plan in own}
     texts = await async_get_sentences(hass, language)
-    return KnownPlans(hass, language, texts, own, kinds, problem, of_guest)
+    return KnownPlans(
+        hass,
+        language,
+        texts,
+        own,
+        kinds,
+        problem,
+        of_guest,
+    )
 
 
-def _is_due_at(plan: FuturePlan, first: datetime, moment: Moment) -> bool:
+def _is_due_at(
+    plan: FuturePlan,
+    first: datetime,
+    moment: Moment,
+) -> bool:
     later = dt_util.as_local(moment.due) - dt_util.as_local(first)
     if not plan.every:
         return not moment.every and abs(later) <= _EXACTLY
-    is_day = recurs_on(moment.due.date(), dt_util.as_local(first).date(), plan.every)
+    is_day = recurs_on(
+        moment.due.date(),
+        dt_util.as_local(first).date(),
+        plan.every,
+    )
     return is_day and later >= timedelta() and later.seconds <= _EXACTLY.seconds
 
 

@@ -51,7 +51,10 @@ _PLAN_SCHEMA: Final = vol.All(
         {
             vol.Required(_MESSAGE): cv.string,
             vol.Exclusive(_WHEN, _WHEN): cv.string,
-            vol.Exclusive(_TRIGGER, _WHEN): vol.All(cv.ensure_list, [dict]),
+            vol.Exclusive(_TRIGGER, _WHEN): vol.All(
+                cv.ensure_list,
+                [dict],
+            ),
             vol.Optional(ATTR_AGENT_ID): cv.entity_id,
             vol.Optional(_SATELLITE): cv.entity_domain("assist_satellite"),
         }
@@ -76,7 +79,10 @@ async def _async_plan(call: ServiceCall) -> ServiceResponse:
     """Plan a reminder of the user who calls, or of the household."""
     hass, agents = call.hass, async_agent_entries(call.hass)
     wanted = call.data.get(ATTR_AGENT_ID)
-    agent = next((one for one in agents if wanted in {None, one.entity_id}), None)
+    agent = next(
+        (one for one in agents if wanted in {None, one.entity_id}),
+        None,
+    )
     if agent is None or agent.config_subentry_id is None:
         raise translated(
             ServiceValidationError, "agent_unknown", agent=str(wanted or "")
@@ -122,29 +128,51 @@ async def _async_asker(call: ServiceCall) -> Asker:
     )
 
 
-async def _async_timed(call: ServiceCall, plan: FuturePlan) -> FuturePlan:
+async def _async_timed(
+    call: ServiceCall,
+    plan: FuturePlan,
+) -> FuturePlan:
     """Return a plan with a time in words. Raises `NotPlanned`."""
     words = call.data[_WHEN]
-    moment = await async_resolve(call.hass, words, plan.language)
+    moment = await async_resolve(
+        call.hass,
+        words,
+        plan.language,
+    )
     if moment is None or not moment.is_sure:
         raise NotPlanned(PlanProblem.NO_TIME)
-    return replace(plan, due=moment.due, words=words, every=moment.every)
+    return replace(
+        plan,
+        due=moment.due,
+        words=words,
+        every=moment.every,
+    )
 
 
-async def _async_waiting(call: ServiceCall, plan: FuturePlan) -> FuturePlan:
+async def _async_waiting(
+    call: ServiceCall,
+    plan: FuturePlan,
+) -> FuturePlan:
     """Return a plan with triggers, which may tell of anything in the home. Raises `NotPlanned` and `vol.Invalid`."""
     if not await _async_is_owner(call):
         raise NotPlanned(PlanProblem.NOT_PERMITTED)
     texts = json_dumps(call.data[_TRIGGER])
     triggers = tuple(one for one in json_loads_array(texts) if isinstance(one, dict))
     await async_validated(call.hass, triggers)
-    return replace(plan, waits_for=triggers, until=dt_util.utcnow() + FURTHEST)
+    return replace(
+        plan,
+        waits_for=triggers,
+        until=dt_util.utcnow() + FURTHEST,
+    )
 
 
 async def _async_is_owner(call: ServiceCall) -> bool:
     """Return whether an automation or an administrator calls."""
     user_id = call.context.user_id
-    user = await call.hass.auth.async_get_user(user_id) if user_id else None
+    if user_id:
+        user = await call.hass.auth.async_get_user(user_id)
+    else:
+        user = None
     return user_id is None or (user is not None and user.is_admin)
 
 
@@ -157,4 +185,7 @@ async def _async_cancel(call: ServiceCall) -> None:
         plans = tuple(plans_of(plans, person_id_of(call.hass, user_id or "")))
     if all(plan.id != call.data[_PLAN_ID] for plan in plans):
         raise NotPlanned(PlanProblem.GONE)
-    await schedule.async_cancel(call.data[_PLAN_ID], speaker_of(call.hass, user_id))
+    await schedule.async_cancel(
+        call.data[_PLAN_ID],
+        speaker_of(call.hass, user_id),
+    )

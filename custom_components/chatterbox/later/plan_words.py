@@ -23,9 +23,17 @@ _SILENT: Final = frozenset({"filler", "about", "thanks"})
 _HAN: Final = "\u3400"
 """The first sign of a script without spaces, in which words follow a time that precede it elsewhere."""
 _KINDS: Final = frozenset({*ReminderKind, "plan"})
-_COSTS: Final = {"word": 1.0, "filler": 0.4, "about": 0.25, "one": 0.45}
+_COSTS: Final = {
+    "word": 1.0,
+    "filler": 0.4,
+    "about": 0.25,
+    "one": 0.45,
+}
 _COST: Final = 0.3
-_ON_NAMED: Final[Mapping[str, PlanAct]] = {"ask": "ask", "cancel": "cancel"}
+_ON_NAMED: Final[Mapping[str, PlanAct]] = {
+    "ask": "ask",
+    "cancel": "cancel",
+}
 """Acts on plans that are named by words of their own."""
 _MAKES_ALARM: Final = frozenset({"alarm", "set", "turn", "on"})
 """Roles of a request for an alarm."""
@@ -94,31 +102,57 @@ def of_time(language: str) -> Mapping[str, str]:
 def _phrases(tag: str) -> PhraseTree[str]:
     node = PhraseTree[str]()
     for role, texts in _WORDS[tag].roles.items():
-        node.add_all(texts, role, {})
+        node.add_all(
+            texts,
+            role,
+            {},
+        )
     return node
 
 
 @cache
 def _unclear(tag: str) -> PhraseTree[bool]:
     node = PhraseTree[bool]()
-    node.add_all(_WORDS[tag].unclear, value=True, rules={})
+    node.add_all(
+        _WORDS[tag].unclear,
+        value=True,
+        rules={},
+    )
     return node
 
 
-def plan_words(text: str, language: str) -> PlanWords | None:
+def plan_words(
+    text: str,
+    language: str,
+) -> PlanWords | None:
     """Return what a request wants; None for words that are none, or too many."""
-    if (tag := base_language(language)) not in _WORDS or len(text) > MOST_UNDERSTOOD:
+    tag = base_language(language)
+    if tag not in _WORDS or len(text) > MOST_UNDERSTOOD:
         return None
     tokens = [token for token in text_tokens(text) if token.word[0].isalnum()]
     words = [token.word for token in tokens]
 
     def spans(start: int) -> Iterator[_Phrase]:
-        yield _Phrase(start, start + 1, "word")
+        yield _Phrase(
+            start,
+            start + 1,
+            "word",
+        )
         yield from (
-            _Phrase(start, end, role) for end, role in _phrases(tag).found(words, start)
+            _Phrase(
+                start,
+                end,
+                role,
+            )
+            for end, role in _phrases(tag).found(words, start)
         )
 
-    ways = coverings(len(words), spans, lambda one: _COSTS.get(one.role, _COST), 1)
+    ways = coverings(
+        len(words),
+        spans,
+        lambda one: _COSTS.get(one.role, _COST),
+        1,
+    )
     return _Request(text, tokens, ways[0][1] if ways else ()).meaning
 
 
@@ -141,14 +175,24 @@ class _Request:
         """The request; None if there is none, or more than one."""
         loud = [one for one in self.phrases if one.role not in _SILENT]
         roles = frozenset(one.role for one in loud)
-        if (begin := _begin(loud, roles)) is not None:
-            text = self._text(begin, is_set=loud[0].role == "set")
+        begin = _begin(loud, roles)
+        if begin is not None:
+            text = self._text(
+                begin,
+                is_set=loud[0].role == "set",
+            )
         elif len(loud) > 1 and (loud[0].role, loud[-1].role) == ("word", "remind"):
             start, end = loud[0].start, loud[-1].start
             text = self._raw([one for one in self.phrases if start <= one.start < end])
         else:
             return self._of_kind(loud, roles)
-        return None if text is None else PlanWords("remind", text=text, roles=roles)
+        if text is None:
+            return None
+        return PlanWords(
+            "remind",
+            text=text,
+            roles=roles,
+        )
 
     def _of_kind(
         self, loud: Sequence[_Phrase], roles: frozenset[str]
@@ -159,15 +203,30 @@ class _Request:
             return None
         if "word" in roles or len(kinds) > 1:
             act = _ON_NAMED.get(loud[0].role)
-            named = self._named(loud) if act else ""
-            return PlanWords(act, text=named, roles=roles) if act and named else None
+            if act:
+                named = self._named(loud)
+            else:
+                named = ""
+            if act and named:
+                return PlanWords(
+                    act,
+                    text=named,
+                    roles=roles,
+                )
+            return None
         kind = next(iter(kinds), "")
         if _cancels_all_plans(loud):
             kind, roles = "", roles - {"plan"}
         act = _act(roles, kind)
         if act is None:
             return None
-        return PlanWords(act, kind, None, self._raw([*kinds.values()]), roles)
+        return PlanWords(
+            act,
+            kind,
+            None,
+            self._raw([*kinds.values()]),
+            roles,
+        )
 
     def _raw(self, phrases: Sequence[_Phrase]) -> str:
         """Return the words of some phrases as they were said."""
@@ -177,26 +236,39 @@ class _Request:
             self.tokens[phrases[0].start].start : self.tokens[phrases[-1].end - 1].end
         ]
 
-    def _text(self, begin: int, *, is_set: bool) -> str | None:
+    def _text(
+        self,
+        begin: int,
+        *,
+        is_set: bool,
+    ) -> str | None:
         """Return the text of a reminder, empty if there is none; None if it is not to be given."""
         after = [one for one in self.phrases if one.start >= begin]
-        phrases = _within(after, {"about", "thanks"}, _SILENT if is_set else {"thanks"})
-        before = after[: after.index(phrases[0])] if phrases else []
+        phrases = _within(
+            after,
+            {"about", "thanks"},
+            _SILENT if is_set else {"thanks"},
+        )
+        if phrases:
+            before = after[: after.index(phrases[0])]
+        else:
+            before = []
         is_joined = any(one.role == "about" for one in before)
         if phrases and (
             phrases[-1].role == "denial"
             or (phrases[0].role == "denial" and not is_joined)
         ):
             return None
-        return (
-            self._raw(phrases)
-            if any(one.role not in _SILENT for one in phrases)
-            else ""
-        )
+        if any(one.role not in _SILENT for one in phrases):
+            return self._raw(phrases)
+        return ""
 
     def _named(self, loud: Sequence[_Phrase]) -> str:
         """Return the words of a plan that is to be cancelled: what the reminder is about, or all without a role."""
-        kind = next((one for one in loud if one.role in _KINDS), None)
+        kind = next(
+            (one for one in loud if one.role in _KINDS),
+            None,
+        )
         end = next(
             (
                 one.end
@@ -228,7 +300,10 @@ def _within(
     return [*dropwhile(lambda one: one.role in before, phrases)]
 
 
-def _begin(loud: Sequence[_Phrase], roles: frozenset[str]) -> int | None:
+def _begin(
+    loud: Sequence[_Phrase],
+    roles: frozenset[str],
+) -> int | None:
     """Return the word after which the text of a reminder may begin; None if there is no request for one."""
     is_asked = not roles.isdisjoint({"ask", "count"}) and loud[0].role != "set"
     for phrase, following in zip_longest(loud, loud[1:]):
@@ -241,11 +316,17 @@ def _begin(loud: Sequence[_Phrase], roles: frozenset[str]) -> int | None:
     return None
 
 
-def _act(roles: frozenset[str], kind: str) -> PlanAct | None:
+def _act(
+    roles: frozenset[str],
+    kind: str,
+) -> PlanAct | None:
     """Return what roles want together that explain all words; None if they want nothing, or more than one thing."""
     if roles & {"ask", "count"}:
         return (
-            {"": None, "plan": "list"}.get(kind, "ask")
+            {"": None, "plan": "list"}.get(
+                kind,
+                "ask",
+            )
             if not roles & {"cancel", "move"}
             else None
         )

@@ -102,7 +102,10 @@ class NotPlanned(ServiceValidationError):
 
     def __init__(self, problem: PlanProblem) -> None:
         """Keep the problem, for callers with texts of their own."""
-        super().__init__(translation_domain=DOMAIN, translation_key=problem.value)
+        super().__init__(
+            translation_domain=DOMAIN,
+            translation_key=problem.value,
+        )
         self.problem = problem
 
 
@@ -128,11 +131,9 @@ class Asker:
         """The problem of too many plans of theirs."""
         if self.person_id is not None:
             return PlanProblem.FULL
-        return (
-            PlanProblem.FULL_AUTOMATIONS
-            if self.is_automation
-            else PlanProblem.FULL_HOUSEHOLD
-        )
+        if self.is_automation:
+            return PlanProblem.FULL_AUTOMATIONS
+        return PlanProblem.FULL_HOUSEHOLD
 
     @property
     def speaker(self) -> Speaker:
@@ -176,9 +177,15 @@ class Condition:
 
     def is_met(self, states: StateMachine) -> bool | None:
         """Return whether it holds, or has just happened; None if that is not known."""
-        return True if self.happens else self.holds(states)
+        if self.happens:
+            return True
+        return self.holds(states)
 
-    def renamed(self, old: str, new: str) -> Condition:
+    def renamed(
+        self,
+        old: str,
+        new: str,
+    ) -> Condition:
         """Return it with another id of an entity."""
         above, below = (new if one == old else one for one in (self.above, self.below))
         return replace(
@@ -197,7 +204,11 @@ class Condition:
             return state.state != STATE_HOME
         if self.state:
             return self.state in {state.state, state_key(state.state)}
-        value = _number(state, self.entity_id, states)
+        value = _number(
+            state,
+            self.entity_id,
+            states,
+        )
         above = -inf if self.above is None else _number(state, self.above, states)
         below = inf if self.below is None else _number(state, self.below, states)
         if value is None or above is None or below is None:
@@ -210,7 +221,11 @@ def state_key(words: str) -> str:
     return plain_name(words).replace(" ", "_")
 
 
-def _number(like: State, value: float | str, states: StateMachine) -> float | None:
+def _number(
+    like: State,
+    value: float | str,
+    states: StateMachine,
+) -> float | None:
     """Return a number, or the state of an entity that has the unit of another one."""
     if not isinstance(value, str):
         return value
@@ -235,7 +250,11 @@ class PlannedCall:
     """The terms of the approval; empty if it needed none. See `PendingCall.terms`."""
 
 
-def _renamed(value: JsonObject, old: str, new: str) -> JsonObject:
+def _renamed(
+    value: JsonObject,
+    old: str,
+    new: str,
+) -> JsonObject:
     """Return a trigger with another id of an entity."""
     texts = canonical_json(value)
     return json_loads_object(texts.replace(canonical_json(old), canonical_json(new)))
@@ -296,7 +315,12 @@ class FuturePlan:
             return replace(self, is_begun=True)
         now = dt_util.utcnow()
         begun_at = (*self.begun_at, now)[-MOST_BEGUN:]
-        return replace(self, is_begun=True, told_at=now, begun_at=begun_at)
+        return replace(
+            self,
+            is_begun=True,
+            told_at=now,
+            begun_at=begun_at,
+        )
 
     @property
     def essence(self) -> FuturePlan:
@@ -332,15 +356,31 @@ class FuturePlan:
             return ({"trigger": "state", "entity_id": entity_ids},)
         return self.waits_for
 
-    def renamed(self, old: str, new: str) -> FuturePlan:
+    def renamed(
+        self,
+        old: str,
+        new: str,
+    ) -> FuturePlan:
         """Return it with another id of an entity."""
-        condition = self.condition.renamed(old, new) if self.condition else None
+        if self.condition:
+            condition = self.condition.renamed(old, new)
+        else:
+            condition = None
         waits_for = tuple(_renamed(one, old, new) for one in self.waits_for)
         call = self.call
         if call and self.is_routine and new:
-            arguments = _renamed(json_loads_object(call.arguments), old, new)
+            arguments = _renamed(
+                json_loads_object(call.arguments),
+                old,
+                new,
+            )
             call = replace(call, arguments=canonical_json(arguments))
-        return replace(self, condition=condition, waits_for=waits_for, call=call)
+        return replace(
+            self,
+            condition=condition,
+            waits_for=waits_for,
+            call=call,
+        )
 
     def put_off(self, time: timedelta) -> FuturePlan:
         """Return a new plan to say once more, after a time, what a reminder says."""
@@ -401,13 +441,19 @@ class Stored:
 
     def plan(self, plan_id: str) -> FuturePlan:
         """Return a plan. Raises `NotPlanned` (GONE)."""
-        if (
-            found := next((plan for plan in self.plans if plan.id == plan_id), None)
-        ) is None:
+        found = next(
+            (plan for plan in self.plans if plan.id == plan_id),
+            None,
+        )
+        if found is None:
             raise NotPlanned(PlanProblem.GONE)
         return found
 
-    def replacing(self, known: FuturePlan, *changed: FuturePlan) -> Stored:
+    def replacing(
+        self,
+        known: FuturePlan,
+        *changed: FuturePlan,
+    ) -> Stored:
         """Return it with a plan replaced or removed. Raises `NotPlanned` (GONE) if it is not as it was known."""
         if known not in self.plans:
             raise NotPlanned(PlanProblem.GONE)
@@ -420,14 +466,21 @@ class Stored:
             ),
         )
 
-    def hearing(self, news: Sequence[News], satellite_id: str | None) -> Stored:
+    def hearing(
+        self,
+        news: Sequence[News],
+        satellite_id: str | None,
+    ) -> Stored:
         """Return it without news that were heard. The reminders among them can be put off; the oldest are dropped."""
         waiting = {one.id for one in self.news}  # a button may have been tapped already
         reminders = [
             one for one in news if one.plan and one.plan.kind is PlanKind.REMIND
         ]
         reminders = [one for one in reminders if satellite_id or one.id in waiting]
-        left = self.without_heard_at(satellite_id).heard if reminders else self.heard
+        if reminders:
+            left = self.without_heard_at(satellite_id).heard
+        else:
+            left = self.heard
         heard = (
             *left,
             *(Heard(one, dt_util.utcnow(), satellite_id) for one in reminders),
@@ -454,7 +507,10 @@ class Stored:
 
     def without_news(self, ids: AbstractSet[str]) -> Stored:
         """Return it without some news."""
-        return replace(self, news=tuple(one for one in self.news if one.id not in ids))
+        return replace(
+            self,
+            news=tuple(one for one in self.news if one.id not in ids),
+        )
 
     def without_news_of(self, plan_id: str) -> Stored:
         """Return it without the news of a plan."""
@@ -471,7 +527,10 @@ class Stored:
 
     def with_news(self, *news: News) -> Stored:
         """Return it with more news; the oldest are dropped."""
-        return replace(self, news=(*self.news, *news)[-MOST_NEWS:])
+        return replace(
+            self,
+            news=(*self.news, *news)[-MOST_NEWS:],
+        )
 
 
 waiting_news: Final = singleton(HassKey[list[News]](f"{DOMAIN}_waiting_news"))(
@@ -490,7 +549,12 @@ class Plans:
 
     def __init__(self, hass: HomeAssistant) -> None:
         """Prepare the storage without reading it."""
-        self._file = StoredFile(hass, "later", _STORED.validate_python, version=VERSION)
+        self._file = StoredFile(
+            hass,
+            "later",
+            _STORED.validate_python,
+            version=VERSION,
+        )
         self._hass = hass
         self.stored = Stored()
         """Everything, as it is stored; nothing before it is loaded."""
@@ -505,7 +569,10 @@ class Plans:
 
     def get(self, plan_id: str) -> FuturePlan | None:
         """Return a plan."""
-        return next((plan for plan in self.stored.plans if plan.id == plan_id), None)
+        return next(
+            (plan for plan in self.stored.plans if plan.id == plan_id),
+            None,
+        )
 
     async def async_load(self) -> None:
         """Read the file once. Raises `NotPlanned` (UNREADABLE)."""
@@ -532,7 +599,10 @@ class Plans:
                 raise NotPlanned(plan.asker.full)
             if len(stored.plans) >= MOST_PLANS:
                 raise NotPlanned(PlanProblem.FULL_HOME)
-            return replace(left, plans=(*stored.plans, plan))
+            return replace(
+                left,
+                plans=(*stored.plans, plan),
+            )
 
         stored = await self.async_change(add)
         return next(one for one in stored.plans if one.essence == plan.essence)
@@ -575,9 +645,17 @@ class Plans:
         self.stored, self.is_loaded = stored, True
         waiting_news(self._hass)[:] = [news for news in stored.news if news.is_kept]
 
-    async def _async_store(self, stored: Stored, *, even_unstored: bool) -> None:
+    async def _async_store(
+        self,
+        stored: Stored,
+        *,
+        even_unstored: bool,
+    ) -> None:
         written = _STORED.dump_python(stored, mode="json")
-        obstacle = await self._file.async_save(written, keeps=even_unstored)
+        obstacle = await self._file.async_save(
+            written,
+            keeps=even_unstored,
+        )
         if obstacle and not even_unstored:
             raise NotPlanned(PlanProblem(f"later_{obstacle}"))
         self._use(stored)
@@ -596,7 +674,10 @@ class Plans:
         return True
 
 
-def plans_of(plans: Sequence[FuturePlan], person_id: str | None) -> list[FuturePlan]:
+def plans_of(
+    plans: Sequence[FuturePlan],
+    person_id: str | None,
+) -> list[FuturePlan]:
     """Return the plans that a person may ask about: their own, and those of the household."""
     return [plan for plan in plans if plan.asker.person_id in {None, person_id}]
 

@@ -67,7 +67,9 @@ class Ringing:
     @property
     def latest(self) -> FuturePlan | None:
         """The alarm that began last of those that ring."""
-        return self._rings[-1].plan if self._rings else None
+        if self._rings:
+            return self._rings[-1].plan
+        return None
 
     def stop(self, text: str | None = None) -> int:
         """Stop the alarms that ring, or those with a text, and return their number."""
@@ -96,7 +98,11 @@ class Ringing:
         try:
             is_heard = await async_announce(self._hass, news)
             if is_heard:
-                await async_notify(self._hass, news, has_buttons=True)
+                await async_notify(
+                    self._hass,
+                    news,
+                    has_buttons=True,
+                )
             while is_heard and not ring.stopped.is_set():
                 await self._async_pause(ring)
                 if ring.stopped.is_set() or dt_util.utcnow() - began >= RINGS_FOR:
@@ -105,7 +111,10 @@ class Ringing:
         finally:
             self._rings.remove(ring)
         if ring.stopped.is_set():
-            await async_notify(self._hass, replace(news, text=CLEAR))
+            await async_notify(
+                self._hass,
+                replace(news, text=CLEAR),
+            )
         return ring.stopped.is_set()
 
     async def _async_pause(self, ring: _Ring) -> None:
@@ -115,17 +124,28 @@ class Ringing:
 
         ring.wake.clear()
         job = HassJob(end, cancel_on_shutdown=True)
-        cancel = async_call_later(self._hass, _PAUSE, job)
+        cancel = async_call_later(
+            self._hass,
+            _PAUSE,
+            job,
+        )
         try:
             await ring.wake.wait()
         finally:
             cancel()
 
-    async def _async_start_timer(self, device_id: str | None, news: News) -> bool:
+    async def _async_start_timer(
+        self,
+        device_id: str | None,
+        news: News,
+    ) -> bool:
         """Have a device with timers ring, and return whether it does."""
         if not device_id or not async_device_supports_timers(self._hass, device_id):
             return False
-        slots = {"seconds": {"value": 1}, "name": {"value": news.text}}
+        slots = {
+            "seconds": {"value": 1},
+            "name": {"value": news.text},
+        }
         try:
             await intent.async_handle(
                 self._hass,
@@ -136,7 +156,11 @@ class Ringing:
                 device_id=device_id,
             )
         except (intent.IntentError, HomeAssistantError) as error:
-            LOGGER.warning("The device %s does not ring: %s", device_id, error)
+            LOGGER.warning(
+                "The device %s does not ring: %s",
+                device_id,
+                error,
+            )
             return False
         return True
 
@@ -157,7 +181,9 @@ _ringing: Final = singleton(HassKey[Ringing](f"{DOMAIN}_ringing"))(Ringing)
 
 def async_get_ringing(hass: HomeAssistant) -> Ringing:
     """Return the alarms that ring; in a silent home, such as one in which a sentence is tried, none can be stopped."""
-    return _TriedRinging(_ringing(hass)) if is_silent(hass) else _ringing(hass)
+    if is_silent(hass):
+        return _TriedRinging(_ringing(hass))
+    return _ringing(hass)
 
 
 class _RingingWords(TypedDict):
@@ -177,9 +203,21 @@ def _phrases(language: str) -> PhraseTree[str] | None:
     if words is None:
         return None
     tree = PhraseTree[str]()
-    tree.add_all(words["stop"], "stop", {})
-    tree.add_all(words["snooze"], "snooze", {})
-    tree.add_all(words["minutes"], "minutes", {})
+    tree.add_all(
+        words["stop"],
+        "stop",
+        {},
+    )
+    tree.add_all(
+        words["snooze"],
+        "snooze",
+        {},
+    )
+    tree.add_all(
+        words["minutes"],
+        "minutes",
+        {},
+    )
     return tree
 
 
@@ -196,14 +234,21 @@ def recognize_while_ringing(
         return None
     if "stop" in _meanings(heard, phrases):
         return _request({"kind": "stop"})
-    delay = _delay(heard, phrases, user_input.language)
+    delay = _delay(
+        heard,
+        phrases,
+        user_input.language,
+    )
     if delay is None:
         return None
     when = (dt_util.now() + delay).isoformat()
     return _request({"kind": "move", "text": plan.id, "when": when})
 
 
-def _meanings(heard: Sequence[str], phrases: PhraseTree[str]) -> Iterator[str]:
+def _meanings(
+    heard: Sequence[str],
+    phrases: PhraseTree[str],
+) -> Iterator[str]:
     """Yield the keys of the phrases that words are as a whole."""
     for end, meaning in phrases.found(heard, 0):
         if end == len(heard):
@@ -217,14 +262,21 @@ def _delay(
     if "snooze" in _meanings(heard, phrases):
         return SNOOZE
     for start, end, number in _numbers(heard, language):
-        general = [*heard[:start], _ANY_NUMBER, *heard[end:]]
+        general = [
+            *heard[:start],
+            _ANY_NUMBER,
+            *heard[end:],
+        ]
         is_within = 0 < number <= _MOST_MINUTES
         if is_within and "minutes" in _meanings(general, phrases):
             return timedelta(minutes=number)
     return None
 
 
-def _numbers(heard: Sequence[str], language: str) -> Iterator[tuple[int, int, int]]:
+def _numbers(
+    heard: Sequence[str],
+    language: str,
+) -> Iterator[tuple[int, int, int]]:
     """Yield the numbers among some words, with their bounds, the longest first."""
     numbers = _number_phrases(base_language(language))
     for start, word in enumerate(heard):
@@ -238,10 +290,21 @@ def _numbers(heard: Sequence[str], language: str) -> Iterator[tuple[int, int, in
 def _number_phrases(language: str) -> PhraseTree[int]:
     tree = PhraseTree[int]()
     for text, number in number_words(language).items():
-        tree.add([one.word for one in text_tokens(text)], number)
+        tree.add(
+            [one.word for one in text_tokens(text)],
+            number,
+        )
     return tree
 
 
 def _request(arguments: JsonObject) -> RecognizedRequest:
-    call = ToolCall("", LATER_TOOL, canonical_json(arguments))
-    return RecognizedRequest(LATER_TOOL, is_question=False, call=call)
+    call = ToolCall(
+        "",
+        LATER_TOOL,
+        canonical_json(arguments),
+    )
+    return RecognizedRequest(
+        LATER_TOOL,
+        is_question=False,
+        call=call,
+    )

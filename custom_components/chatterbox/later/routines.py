@@ -28,15 +28,32 @@ from .schedule import async_get_schedule, async_resolve
 _LATER: Final = timedelta(days=20)
 """Time after which the sun rises and sets at other times."""
 _ALIKE: Final = timedelta(minutes=1)
-_DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_WEEKDAYS: Final[Mapping[str, Sequence[int]]] = {"day": range(7), "workday": range(5)}
+_DAYS: Final = (
+    "mon",
+    "tue",
+    "wed",
+    "thu",
+    "fri",
+    "sat",
+    "sun",
+)
+_WEEKDAYS: Final[Mapping[str, Sequence[int]]] = {
+    "day": range(7),
+    "workday": range(5),
+}
 _DATA: Final = frozenset({"entity_id", "area_id", "floor_id", "device_id", "label_id"})
 """The data of actions that select their targets."""
 
 
-async def async_automation(hass: HomeAssistant, plan: FuturePlan) -> JsonObject | None:
+async def async_automation(
+    hass: HomeAssistant,
+    plan: FuturePlan,
+) -> JsonObject | None:
     """Return a routine as the configuration of an automation; None for one that none can be."""
-    calls = await async_get_schedule(hass).async_actions(plan) if plan.call else ()
+    if plan.call:
+        calls = await async_get_schedule(hass).async_actions(plan)
+    else:
+        calls = ()
     triggers, conditions = await _async_occasions(hass, plan)
     if not calls or not triggers:
         return None
@@ -54,7 +71,10 @@ async def async_automation(hass: HomeAssistant, plan: FuturePlan) -> JsonObject 
 def _action(hass: HomeAssistant, call: SilentCall) -> JsonObject:
     """Return an action as an automation has it: as that of its entities where the one of all kinds was called."""
     given = call.data.get("entity_id") or ()
-    ids = [given] if isinstance(given, str) else [*given]
+    if isinstance(given, str):
+        ids = [given]
+    else:
+        ids = [*given]
     domains, service = {one.partition(".")[0] for one in ids}, call.action.split(".")[1]
     action = call.action
     if call.action.startswith("homeassistant.") and len(domains) == 1:
@@ -63,7 +83,11 @@ def _action(hass: HomeAssistant, call: SilentCall) -> JsonObject:
         action = f"{domain}.{service}" if own else action
     target = {name: value for name, value in call.data.items() if name in _DATA}
     data = {name: value for name, value in call.data.items() if name not in _DATA}
-    return {"action": action, "target": target, "data": data}
+    return {
+        "action": action,
+        "target": target,
+        "data": data,
+    }
 
 
 async def _async_occasions(
@@ -77,7 +101,10 @@ async def _async_occasions(
     conditions: list[JsonValue] = (
         [_check(hass, plan.condition)] if plan.condition else []
     )
-    days = _days(plan, dt_util.as_local(plan.due))
+    days = _days(
+        plan,
+        dt_util.as_local(plan.due),
+    )
     if days is None:
         return [], []
     if len(days) < len(_DAYS):
@@ -86,7 +113,10 @@ async def _async_occasions(
     return [await _async_time(hass, plan, plan.due)], conditions
 
 
-def _days(plan: FuturePlan, due: datetime) -> Sequence[int] | None:
+def _days(
+    plan: FuturePlan,
+    due: datetime,
+) -> Sequence[int] | None:
     """Return the weekdays of a routine; None for one of other days, such as every second one."""
     if plan.every == "week":
         return [due.weekday()]
@@ -99,7 +129,12 @@ async def _async_time(
     hass: HomeAssistant, plan: FuturePlan, due: datetime
 ) -> JsonObject:
     """Return the trigger for a time, which may follow the sun."""
-    after = await async_resolve(hass, plan.words, plan.language, due + _LATER)
+    after = await async_resolve(
+        hass,
+        plan.words,
+        plan.language,
+        due + _LATER,
+    )
     for event in (SUN_EVENT_SUNRISE, SUN_EVENT_SUNSET):
         offsets = [
             (at - sun).total_seconds()
@@ -112,8 +147,15 @@ async def _async_time(
         if len(offsets) > 1 and not is_same_clock:
             first, second = offsets
             if abs(first - second) < _ALIKE.total_seconds():
-                return {"trigger": "sun", "event": event, "offset": round(first)}
-    return {"trigger": "time", "at": f"{dt_util.as_local(due):%H:%M:%S}"}
+                return {
+                    "trigger": "sun",
+                    "event": event,
+                    "offset": round(first),
+                }
+    return {
+        "trigger": "time",
+        "at": f"{dt_util.as_local(due):%H:%M:%S}",
+    }
 
 
 def _trigger(hass: HomeAssistant, condition: Condition) -> JsonObject:
@@ -125,49 +167,109 @@ def _trigger(hass: HomeAssistant, condition: Condition) -> JsonObject:
     gone: list[JsonValue] = [STATE_UNAVAILABLE]
     none: list[JsonValue] = [STATE_UNAVAILABLE, STATE_UNKNOWN]
     if condition.happens:
-        return {"trigger": "state", **entity, "not_from": gone, "not_to": none}
+        return {
+            "trigger": "state",
+            **entity,
+            "not_from": gone,
+            "not_to": none,
+        }
     if condition.state == STATE_NOT_HOME:
-        left: JsonObject = {"from": STATE_HOME, "not_to": none}
-        return {"trigger": "state", **entity, **left, **lasting}
+        left: JsonObject = {
+            "from": STATE_HOME,
+            "not_to": none,
+        }
+        return {
+            "trigger": "state",
+            **entity,
+            **left,
+            **lasting,
+        }
     if condition.state:
-        reached: JsonObject = {"not_from": none, "to": _written(hass, condition)}
-        return {"trigger": "state", **entity, **reached, **lasting}
-    return {"trigger": "numeric_state", **entity, **_bounds(condition), **lasting}
+        reached: JsonObject = {
+            "not_from": none,
+            "to": _written(
+                hass,
+                condition,
+            ),
+        }
+        return {
+            "trigger": "state",
+            **entity,
+            **reached,
+            **lasting,
+        }
+    return {
+        "trigger": "numeric_state",
+        **entity,
+        **_bounds(condition),
+        **lasting,
+    }
 
 
 def _written(hass: HomeAssistant, condition: Condition) -> str:
     """Return a state as its entity has it: "Work" for `work`, as triggers compare it."""
     state = hass.states.get(condition.entity_id)
     zones = [one.name for one in hass.states.async_all(ZONE)]
-    options = state.attributes.get(ATTR_OPTIONS) if state else None
+    if state:
+        options = state.attributes.get(ATTR_OPTIONS)
+    else:
+        options = None
     known = [*(options if isinstance(options, list) else ()), *zones]
     if state:
         known.append(state.state)
     fitting = (str(one) for one in known if state_key(str(one)) == condition.state)
-    return (
-        condition.state if condition.state in known else next(fitting, condition.state)
-    )
+    if condition.state in known:
+        return condition.state
+    return next(fitting, condition.state)
 
 
 def _of_event(condition: Condition) -> Sequence[JsonObject]:
     """Return the condition that an event is of the type that is waited for."""
     if not condition.happens or not condition.state:
         return ()
-    event: JsonObject = {"attribute": "event_type", "state": condition.state}
+    event: JsonObject = {
+        "attribute": "event_type",
+        "state": condition.state,
+    }
     return ({"condition": "state", "entity_id": condition.entity_id, **event},)
 
 
 def _check(hass: HomeAssistant, condition: Condition) -> JsonObject:
     entity: JsonObject = {"entity_id": condition.entity_id}
     if condition.state == STATE_NOT_HOME:  # in any other zone, too
-        others: list[JsonValue] = [STATE_HOME, STATE_UNAVAILABLE, STATE_UNKNOWN]
-        here: JsonObject = {"condition": "state", **entity, "state": others}
-        return {"condition": "not", "conditions": [here]}
+        others: list[JsonValue] = [
+            STATE_HOME,
+            STATE_UNAVAILABLE,
+            STATE_UNKNOWN,
+        ]
+        here: JsonObject = {
+            "condition": "state",
+            **entity,
+            "state": others,
+        }
+        return {
+            "condition": "not",
+            "conditions": [here],
+        }
     if condition.state:
-        return {"condition": "state", **entity, "state": _written(hass, condition)}
-    return {"condition": "numeric_state", **entity, **_bounds(condition)}
+        return {
+            "condition": "state",
+            **entity,
+            "state": _written(
+                hass,
+                condition,
+            ),
+        }
+    return {
+        "condition": "numeric_state",
+        **entity,
+        **_bounds(condition),
+    }
 
 
 def _bounds(condition: Condition) -> JsonObject:
-    bounds = {"above": condition.above, "below": condition.below}
+    bounds = {
+        "above": condition.above,
+        "below": condition.below,
+    }
     return {name: bound for name, bound in bounds.items() if bound is not None}

@@ -194,7 +194,10 @@ class Schedule:
             self._deliver(replace(news, missed="") if news.of_moment else news)
         for plan in self.plans.found.plans:
             if plan.is_begun:
-                self._run(self._async_interrupted(plan), f"chatterbox plan {plan.id}")
+                self._run(
+                    self._async_interrupted(plan),
+                    f"chatterbox plan {plan.id}",
+                )
         for plan in self.plans.stored.plans:
             if not plan.is_begun:
                 self._watch(plan)
@@ -206,7 +209,11 @@ class Schedule:
             self._unwatch(plan_id)
 
     @callback
-    def async_serve(self, agent: str, runner: Runner) -> CALLBACK_TYPE:
+    def async_serve(
+        self,
+        agent: str,
+        runner: Runner,
+    ) -> CALLBACK_TYPE:
         """Have an agent run the calls of its plans; return what ends that."""
         self._agents[agent] = runner
         self._served.set()
@@ -225,7 +232,9 @@ class Schedule:
     async def async_actions(self, plan: FuturePlan) -> Sequence[SilentCall]:
         """Return the actions of which the call of a plan consists; none where its agent is not there."""
         runner = self._agents.get(plan.agent)
-        return await runner.async_actions(plan) if runner else ()
+        if runner:
+            return await runner.async_actions(plan)
+        return ()
 
     async def async_problem(
         self,
@@ -252,7 +261,8 @@ class Schedule:
             return {Verdict.ALLOW: None, Verdict.DENY: PlanProblem.NOT_ALLOWED}.get(
                 verdict, PlanProblem.NEEDS_YES
             )
-        if runner := self._agents.get(plan.agent):
+        runner = self._agents.get(plan.agent)
+        if runner:
             asks_scripts = asks_scripts and not takes_back
             return await runner.async_problem(
                 plan, mover, takes_back=takes_back, asks_scripts=asks_scripts
@@ -265,7 +275,8 @@ class Schedule:
         self, plan: FuturePlan, mover: Speaker | None = None
     ) -> FuturePlan:
         """Add a plan, which is judged if there is a `mover`; see `Plans.async_add`. Raises `NotPlanned`."""
-        if problem := await self.async_problem(plan, mover):
+        problem = await self.async_problem(plan, mover)
+        if problem:
             raise NotPlanned(problem)
         planned = await self.plans.async_add(plan)
         if planned is plan:
@@ -312,7 +323,8 @@ class Schedule:
         """Remove a plan that has not begun, for somebody; see `async_problem`. Raises `NotPlanned`."""
 
         def cancel(stored: Stored) -> Stored:
-            if (known := stored.plan(plan_id)).is_begun and not even_begun:
+            known = stored.plan(plan_id)
+            if known.is_begun and not even_begun:
                 raise NotPlanned(PlanProblem.BEGUN)
             return stored.replacing(known)
 
@@ -336,7 +348,11 @@ class Schedule:
                 await self.async_cancel(plan.id, even_begun=True)
         return gone
 
-    def news_for(self, speaker: Speaker, satellite_id: str | None) -> list[News]:
+    def news_for(
+        self,
+        speaker: Speaker,
+        satellite_id: str | None,
+    ) -> list[News]:
         """Return the news that wait for a person or for somebody in a place."""
         if speaker.asking is not Asking.PERSON or speaker.is_api_client:
             return []
@@ -375,8 +391,17 @@ class Schedule:
         """
         plan, question = news.plan, None
         if plan and (runner := self._agents.get(plan.agent)):
-            running = partial(self._async_running, news, plan)
-            question = await runner.async_ask(plan, news.missed, running, here)
+            running = partial(
+                self._async_running,
+                news,
+                plan,
+            )
+            question = await runner.async_ask(
+                plan,
+                news.missed,
+                running,
+                here,
+            )
         if question is None:
             await self._async_keep(replace(news, missed=""))
         return question
@@ -387,10 +412,19 @@ class Schedule:
     ) -> AsyncGenerator[None]:
         """Mark a missed call while it runs, and what it began after it, so that an interruption is told."""
         now = dt_util.utcnow()
-        begun = replace(plan, is_begun=True, every="", repeats=False, due=now)
+        begun = replace(
+            plan,
+            is_begun=True,
+            every="",
+            repeats=False,
+            due=now,
+        )
 
         def begin(stored: Stored) -> Stored:
-            return replace(stored.without_news({news.id}), plans=(*stored.plans, begun))
+            return replace(
+                stored.without_news({news.id}),
+                plans=(*stored.plans, begun),
+            )
 
         await self.plans.async_change(begin, even_unstored=True)
         with actions_in(self._hass, context) as actions:
@@ -398,7 +432,11 @@ class Schedule:
                 yield
             finally:
                 self._run(
-                    self._async_ended(begun, actions), f"chatterbox plan {plan.id}"
+                    self._async_ended(
+                        begun,
+                        actions,
+                    ),
+                    f"chatterbox plan {plan.id}",
                 )
 
     async def _async_ended(
@@ -430,20 +468,35 @@ class Schedule:
         )
 
     @callback
-    def _watch(self, plan: FuturePlan, _now: datetime | None = None) -> None:
+    def _watch(
+        self,
+        plan: FuturePlan,
+        _now: datetime | None = None,
+    ) -> None:
         """Wait for the triggers of a plan. What is overdue is due at once."""
         self._unwatch(plan.id)
-        late = dt_util.utcnow() - plan.due if plan.due else -_WEEK
+        if plan.due:
+            late = dt_util.utcnow() - plan.due
+        else:
+            late = -_WEEK
         if late > _WEEK and self._hass.loop.time() < self._knows_time_at:
             again = HassJob(
                 partial(self._watch, plan),
                 cancel_on_shutdown=True,
             )
-            self._watched[plan.id] = async_call_later(self._hass, _HOUR, again)
+            self._watched[plan.id] = async_call_later(
+                self._hass,
+                _HOUR,
+                again,
+            )
         elif late >= timedelta():
             self._begin(plan.id)
         else:
-            watch = Watch(self._hass, plan, partial(self._begin, plan.id))
+            watch = Watch(
+                self._hass,
+                plan,
+                partial(self._begin, plan.id),
+            )
             self._watched[plan.id] = watch.async_end
             self._run(
                 self._async_wait(plan, watch),
@@ -451,19 +504,31 @@ class Schedule:
                 eager_start=True,
             )
 
-    async def _async_wait(self, plan: FuturePlan, watch: Watch) -> None:
+    async def _async_wait(
+        self,
+        plan: FuturePlan,
+        watch: Watch,
+    ) -> None:
         if not await watch.async_start():
             await self._async_blind(plan)
 
     @callback
     def _unwatch(self, plan_id: str) -> None:
-        if end := self._watched.pop(plan_id, None):
+        end = self._watched.pop(plan_id, None)
+        if end:
             end()
 
     @callback
-    def _begin(self, plan_id: str, _now: datetime | None = None) -> None:
+    def _begin(
+        self,
+        plan_id: str,
+        _now: datetime | None = None,
+    ) -> None:
         self._unwatch(plan_id)
-        self._run(self._async_due(plan_id), f"chatterbox plan {plan_id}")
+        self._run(
+            self._async_due(plan_id),
+            f"chatterbox plan {plan_id}",
+        )
 
     def _run(
         self, work: Awaitable[None], name: str, *, eager_start: bool = False
@@ -485,9 +550,16 @@ class Schedule:
             await self._async_blind(plan)
             return
         condition = plan.condition
-        holds = condition.is_met(self._hass.states) if condition else True
+        if condition:
+            holds = condition.is_met(self._hass.states)
+        else:
+            holds = True
         if condition and not holds:
-            await self._async_does_not_hold(plan, condition, is_known=holds is False)
+            await self._async_does_not_hold(
+                plan,
+                condition,
+                is_known=holds is False,
+            )
             return
         self._fire(plan, PlanChange.DUE)
         if plan.kind is not PlanKind.ACT:
@@ -509,9 +581,17 @@ class Schedule:
             and await async_reminder_kind(self._hass, plan) is ReminderKind.ALARM
         ):
             key = "later_rings"
-        words = await self._async_say(key, replace(plan, text=text))
+        words = await self._async_say(
+            key,
+            replace(plan, text=text),
+        )
         is_urgent = plan.is_urgent or (plan.due is not None and not is_late)
-        await self._async_conclude(plan, PlanChange.DONE, words, is_urgent=is_urgent)
+        await self._async_conclude(
+            plan,
+            PlanChange.DONE,
+            words,
+            is_urgent=is_urgent,
+        )
 
     def _may_look(self, plan: FuturePlan) -> bool:
         """Return whether a plan may still depend on the entities of its condition."""
@@ -528,7 +608,11 @@ class Schedule:
         words = ""
         if not is_known:
             why = states_text(self._hass, condition)
-            words = await self._async_say("later_failed", plan, why)
+            words = await self._async_say(
+                "later_failed",
+                plan,
+                why,
+            )
         await self._async_conclude(
             plan, PlanChange.NOT_DONE, words, is_urgent=plan.kind is not PlanKind.ACT
         )
@@ -540,7 +624,10 @@ class Schedule:
         ):  # it was moved or cancelled; it cannot be marked
             return
         if runner is None or _is_late(plan) or plan.id in self.plans.doubtful:
-            why = await self._async_say("later_missed_then", plan) if plan.due else ""
+            if plan.due:
+                why = await self._async_say("later_missed_then", plan)
+            else:
+                why = ""
             await self._async_conclude(
                 plan,
                 PlanChange.MISSED,
@@ -563,11 +650,14 @@ class Schedule:
             outcome = Outcome(
                 "later_failed", await self._async_say("spoken_agent_failed", plan)
             )
-        words = (
-            await self._async_say(outcome.problem, plan, outcome.why)
-            if outcome.problem
-            else ""
-        )
+        if outcome.problem:
+            words = await self._async_say(
+                outcome.problem,
+                plan,
+                outcome.why,
+            )
+        else:
+            words = ""
         await self._async_conclude(
             begun, PlanChange.NOT_DONE if words else PlanChange.DONE, words
         )
@@ -575,14 +665,27 @@ class Schedule:
     async def _async_ask_again(self, plan: FuturePlan) -> None:
         """Ask about a call that a rule asks about: nobody knew, saying yes to the plan, when it would run."""
         sentences = await async_get_sentences(self._hass, plan.language)
-        time = time_text(self._hass, sentences, plan, plan.language)
+        time = time_text(
+            self._hass,
+            sentences,
+            plan,
+            plan.language,
+        )
         why = sentences["spoken_nobody_to_ask"]
-        words = await self._async_say("later_failed", plan, why)
+        words = await self._async_say(
+            "later_failed",
+            plan,
+            why,
+        )
         await self._async_conclude(
             plan, PlanChange.NOT_DONE, words, f"{time}.", is_urgent=True
         )
 
-    async def _async_not_marked(self, plan: FuturePlan, problem: PlanProblem) -> None:
+    async def _async_not_marked(
+        self,
+        plan: FuturePlan,
+        problem: PlanProblem,
+    ) -> None:
         """Tell that a call was not done, since that it begins could not be stored; but not while it may yet be done.
 
         A restart finds the plan as it was. So it is told once the file says so, or once
@@ -595,13 +698,16 @@ class Schedule:
                 partial(self._begin, plan.id),
                 cancel_on_shutdown=True,
             )
-            self._watched[plan.id] = async_call_later(self._hass, _SOON, again)
+            self._watched[plan.id] = async_call_later(
+                self._hass,
+                _SOON,
+                again,
+            )
             return
-        why = (
-            await self._async_say("spoken_no_room", plan)
-            if problem is PlanProblem.NO_ROOM
-            else ""
-        )
+        if problem is PlanProblem.NO_ROOM:
+            why = await self._async_say("spoken_no_room", plan)
+        else:
+            why = ""
         await self._async_conclude(
             plan, PlanChange.NOT_DONE, await self._async_say("later_failed", plan, why)
         )
@@ -651,11 +757,10 @@ class Schedule:
         news = [one] if words else []
 
         def conclude(stored: Stored) -> Stored:
-            left = (
-                stored.replacing(plan, following)
-                if following
-                else stored.replacing(plan)
-            )
+            if following:
+                left = stored.replacing(plan, following)
+            else:
+                left = stored.replacing(plan)
             if plan.repeats and news:
                 left = left.without_news_of(plan.id)
             return left.with_news(*news)
@@ -685,7 +790,10 @@ class Schedule:
     async def _async_following(self, plan: FuturePlan) -> FuturePlan | None:
         """Return a plan at its next time; None if it is not repeated."""
         if plan.repeats:
-            return replace(plan if plan.is_begun else plan.begun, is_begun=False)
+            return replace(
+                plan if plan.is_begun else plan.begun,
+                is_begun=False,
+            )
         if not plan.every or plan.due is None:
             return None
         after, pause = max(plan.due, dt_util.utcnow()), pause_after(plan.every)
@@ -700,8 +808,19 @@ class Schedule:
         ).replace(tzinfo=None):
             # Clocks show it twice that day.
             after = max(moment.due, dt_util.utcnow())
-            moment = await async_resolve(self._hass, plan.words, plan.language, after)
-        return replace(plan, due=moment.due, is_begun=False) if moment else None
+            moment = await async_resolve(
+                self._hass,
+                plan.words,
+                plan.language,
+                after,
+            )
+        if moment:
+            return replace(
+                plan,
+                due=moment.due,
+                is_begun=False,
+            )
+        return None
 
     async def async_tell_all(self, news: Iterable[News]) -> None:
         """Deliver words that are about no plan. They wait where nobody hears them."""
@@ -714,11 +833,16 @@ class Schedule:
             self._deliver(one)
 
     @callback
-    def _deliver(self, news: News, _now: datetime | None = None) -> None:
+    def _deliver(
+        self,
+        news: News,
+        _now: datetime | None = None,
+    ) -> None:
         """Tell news, unless it is night: then at its end."""
-        night = (
-            None if news.is_urgent else async_get_home_rules(self._hass).current.night
-        )
+        if news.is_urgent:
+            night = None
+        else:
+            night = async_get_home_rules(self._hass).current.night
         self._unwatch(news.id)
         if news.is_kept:
             return
@@ -729,9 +853,16 @@ class Schedule:
                 now.tzinfo,
             )
             deliver = partial(self._deliver, news)
-            self._watched[news.id] = async_track_point_in_time(self._hass, deliver, end)
+            self._watched[news.id] = async_track_point_in_time(
+                self._hass,
+                deliver,
+                end,
+            )
         else:
-            self._run(self._async_deliver(news), f"chatterbox news {news.id}")
+            self._run(
+                self._async_deliver(news),
+                f"chatterbox news {news.id}",
+            )
 
     async def _async_deliver(self, news: News) -> None:
         if all(
@@ -739,7 +870,10 @@ class Schedule:
         ):  # there are newer ones
             return
         if not news.missed or self._can_ask(news):
-            question = await self.async_ask(news) if news.missed else None
+            if news.missed:
+                question = await self.async_ask(news)
+            else:
+                question = None
             if await self._async_tell(news, question):
                 return
             news = news if question else replace(news, missed="")
@@ -747,9 +881,16 @@ class Schedule:
             news = replace(news, missed="")
         await self._async_keep(replace(news, is_kept=True))
 
-    async def _async_tell(self, news: News, question: Question | None) -> bool:
+    async def _async_tell(
+        self,
+        news: News,
+        question: Question | None,
+    ) -> bool:
         """Tell news where the plan was made, or on the phones of its person; return whether they were told."""
-        kind = await async_reminder_kind(self._hass, news.plan) if news.plan else None
+        if news.plan:
+            kind = await async_reminder_kind(self._hass, news.plan)
+        else:
+            kind = None
         if kind is ReminderKind.ALARM:
             is_announced = await async_get_ringing(self._hass).async_ring(news)
         else:
@@ -788,12 +929,17 @@ class Schedule:
             *self.plans.stored.news,
             *(one.news for one in self.plans.stored.heard),
         )
-        news = next((one for one in reminders if one.secret == secret), None)
-        button = (
-            next((one for one in buttons_of(news) if one == action), None)
-            if news
-            else None
+        news = next(
+            (one for one in reminders if one.secret == secret),
+            None,
         )
+        if news:
+            button = next(
+                (one for one in buttons_of(news) if one == action),
+                None,
+            )
+        else:
+            button = None
         if (
             news is None
             or news.plan is None
@@ -810,11 +956,20 @@ class Schedule:
         self._tapped.add(secret)
         async_get_ringing(self._hass).stop(news.plan.text)
         self._run(
-            self._async_tapped(news, news.plan, button),
+            self._async_tapped(
+                news,
+                news.plan,
+                button,
+            ),
             f"chatterbox button of {news.id}",
         )
 
-    async def _async_tapped(self, news: News, plan: FuturePlan, button: Button) -> None:
+    async def _async_tapped(
+        self,
+        news: News,
+        plan: FuturePlan,
+        button: Button,
+    ) -> None:
         """Do what a button says, and show what became of it."""
         sentences = await async_get_sentences(self._hass, plan.language)
         text, has_buttons, mover = (
@@ -826,7 +981,12 @@ class Schedule:
             if button is Button.AGAIN:
                 again = plan.put_off(_AGAIN)
                 await self.async_add(again, mover)
-                text = plan_text(self._hass, sentences, again, plan.language)
+                text = plan_text(
+                    self._hass,
+                    sentences,
+                    again,
+                    plan.language,
+                )
             elif button is Button.CANCEL:
                 await self.async_cancel(plan.id, mover)
                 text = sentences["later_cancelled"].format(what=plan.text)
@@ -834,7 +994,11 @@ class Schedule:
                 lambda stored: stored.without_buttons(news.secret), even_unstored=True
             )
         except NotPlanned as error:
-            why = await async_error_text(self._hass, plan.language, error.problem)
+            why = await async_error_text(
+                self._hass,
+                plan.language,
+                error.problem,
+            )
             text, has_buttons = (
                 f"{sentences['later_not_changed'].format(what=plan.text)} {why}",
                 True,
@@ -844,7 +1008,12 @@ class Schedule:
             self._hass, replace(news, text=text), has_buttons=has_buttons
         )
 
-    async def _async_say(self, key: str, plan: FuturePlan, why: str = "") -> str:
+    async def _async_say(
+        self,
+        key: str,
+        plan: FuturePlan,
+        why: str = "",
+    ) -> str:
         sentences = await async_get_sentences(self._hass, plan.language)
         return (
             sentences[key]
@@ -853,7 +1022,11 @@ class Schedule:
         )
 
     @callback
-    def _fire(self, plan: FuturePlan, change: PlanChange) -> None:
+    def _fire(
+        self,
+        plan: FuturePlan,
+        change: PlanChange,
+    ) -> None:
         self._hass.bus.async_fire(
             EVENT_PLAN,
             {
@@ -881,12 +1054,18 @@ class Schedule:
         waiting = [one for one in self.plans.stored.plans if not one.is_begun]
         if data["action"] == "update" and (old := data.get("old_entity_id")):
             for plan in waiting:
-                await self._async_replace(plan, plan.renamed(old, entity_id))
+                await self._async_replace(
+                    plan,
+                    plan.renamed(old, entity_id),
+                )
         if data["action"] != "remove":
             return
         for plan in waiting:
             if plan.renamed(entity_id, "") != plan:
-                self._run(self._async_blind(plan), f"chatterbox plan {plan.id}")
+                self._run(
+                    self._async_blind(plan),
+                    f"chatterbox plan {plan.id}",
+                )
         if entity_id.startswith("person."):
             entries = er.async_get(self._hass).entities.values()
             known = {one.unique_id for one in entries if one.platform == "person"}
@@ -897,7 +1076,11 @@ class Schedule:
                 )
             )
 
-    async def _async_replace(self, plan: FuturePlan, changed: FuturePlan) -> None:
+    async def _async_replace(
+        self,
+        plan: FuturePlan,
+        changed: FuturePlan,
+    ) -> None:
         """Have a plan wait for something else, unless it has changed meanwhile."""
         if changed == plan:
             return
@@ -935,7 +1118,13 @@ async def async_resolve(
     It is None if they mean none within a year.
     """
     await hass.async_add_executor_job(prepare, language)
-    return resolved_time(hass, words, language, at, moved=moved)
+    return resolved_time(
+        hass,
+        words,
+        language,
+        at,
+        moved=moved,
+    )
 
 
 def resolved_time(
@@ -959,11 +1148,13 @@ def resolved_time(
 
 def moment_of(plan: FuturePlan | None) -> Moment | None:
     """Return when a plan is due; None for one that waits for a state."""
-    return (
-        Moment(dt_util.as_local(plan.due), plan.every, is_sure=True)
-        if plan and plan.due
-        else None
-    )
+    if plan and plan.due:
+        return Moment(
+            dt_util.as_local(plan.due),
+            plan.every,
+            is_sure=True,
+        )
+    return None
 
 
 def due_about(
@@ -979,7 +1170,11 @@ def due_about(
         for plan, moment in moments
         if moment and plan.due
     ]
-    distance, nearest = min(apart, key=lambda one: one[0], default=(_ABOUT, None))
+    distance, nearest = min(
+        apart,
+        key=lambda one: one[0],
+        default=(_ABOUT, None),
+    )
     return nearest if distance <= _ABOUT else None
 
 
@@ -1000,7 +1195,11 @@ def _is_late(plan: FuturePlan) -> bool:
     return last is not None and dt_util.utcnow() > last
 
 
-def edited_plan(plan: FuturePlan, text: str, due: datetime | None) -> FuturePlan:
+def edited_plan(
+    plan: FuturePlan,
+    text: str,
+    due: datetime | None,
+) -> FuturePlan:
     """Return a plan with another time; a reminder with another text, too, unless that is empty. Raises `NotPlanned`."""
     if plan.kind is PlanKind.REMIND and (words := " ".join(text.split())):
         plan = replace(plan, text=words)
@@ -1063,7 +1262,11 @@ class _TriedSchedule(Schedule):
         self.plans.is_tried = True
 
     @override
-    def _watch(self, plan: FuturePlan, _now: datetime | None = None) -> None:
+    def _watch(
+        self,
+        plan: FuturePlan,
+        _now: datetime | None = None,
+    ) -> None:
         pass
 
     @override
@@ -1071,11 +1274,19 @@ class _TriedSchedule(Schedule):
         pass
 
     @override
-    def _fire(self, plan: FuturePlan, change: PlanChange) -> None:
+    def _fire(
+        self,
+        plan: FuturePlan,
+        change: PlanChange,
+    ) -> None:
         pass
 
     @override
-    def _deliver(self, news: News, _now: datetime | None = None) -> None:
+    def _deliver(
+        self,
+        news: News,
+        _now: datetime | None = None,
+    ) -> None:
         pass
 
 
@@ -1085,4 +1296,6 @@ _schedule: Final = singleton(HassKey[Schedule](f"{DOMAIN}_schedule"))(Schedule)
 @callback
 def async_get_schedule(hass: HomeAssistant) -> Schedule:
     """Return the schedule of the home; in a silent home, one that keeps nothing."""
-    return _TriedSchedule(_schedule(hass)) if is_silent(hass) else _schedule(hass)
+    if is_silent(hass):
+        return _TriedSchedule(_schedule(hass))
+    return _schedule(hass)

@@ -130,8 +130,15 @@ async def async_recognize_plan(
     if await agent.async_recognize_sentence_trigger(user_input):
         return found
     await hass.async_add_executor_job(prepare, language)
-    plain = replace(user_input, text=readable_sentence(hass, user_input.text))
-    reading = await async_read_sentence(hass, plain, "")
+    plain = replace(
+        user_input,
+        text=readable_sentence(hass, user_input.text),
+    )
+    reading = await async_read_sentence(
+        hass,
+        plain,
+        "",
+    )
     times = times_in(user_input.text, language)
     # The item of a list may have a time.
     if any(one.intent == _ADDED for one in reading.calls) or len(times) > _MOST_TIMES:
@@ -190,7 +197,11 @@ class _Sentence:
 
     # What a request comes to: a call, or words in its place.
 
-    def _call(self, given: Mapping[str, JsonValue], when: str = "") -> ToolCall:
+    def _call(
+        self,
+        given: Mapping[str, JsonValue],
+        when: str = "",
+    ) -> ToolCall:
         """Return a call, at a time if one is given. Raises `NotPlanned` where plans cannot be read."""
         if self.known.problem:
             raise self.known.problem
@@ -199,12 +210,26 @@ class _Sentence:
         rest = {name: value for name, value in given.items() if name != _SAID_AT}
         return local_call(_NAME, {**rest, "when": when})
 
-    def _does(self, given: _Given, when: str = "") -> RecognizedRequest:
+    def _does(
+        self,
+        given: _Given,
+        when: str = "",
+    ) -> RecognizedRequest:
         """Return the request with a call, at a time if one is given."""
-        request = _QUESTION if given["kind"] == "list" else _COMMAND
-        return replace(request, call=self._call(given, when))
+        if given["kind"] == "list":
+            request = _QUESTION
+        else:
+            request = _COMMAND
+        return replace(
+            request,
+            call=self._call(given, when),
+        )
 
-    def _about(self, kind: str, plans: Iterable[FuturePlan]) -> RecognizedRequest:
+    def _about(
+        self,
+        kind: str,
+        plans: Iterable[FuturePlan],
+    ) -> RecognizedRequest:
         """Return the request with a call that is about some plans."""
         return self._does({"kind": kind, "text": " ".join(plan.id for plan in plans)})
 
@@ -212,11 +237,18 @@ class _Sentence:
         self, request: RecognizedRequest, key: str, plans: Sequence[FuturePlan] = ()
     ) -> RecognizedRequest:
         """Return a request with a sentence, about some plans, in place of its call."""
-        return replace(request, answer=self.known.say(key, plans))
+        return replace(
+            request,
+            answer=self.known.say(key, plans),
+        )
 
     def _asks_which(self, plans: Sequence[FuturePlan]) -> RecognizedRequest:
         """Return the question for the one of some plans to cancel."""
-        return self._says(self._about("cancel", plans), "later_which_plan", plans)
+        return self._says(
+            self._about("cancel", plans),
+            "later_which_plan",
+            plans,
+        )
 
     @property
     def _declined(self) -> RecognizedRequest:
@@ -236,28 +268,50 @@ class _Sentence:
         It always `asks` about what was only guessed.
         """
         words, said_at = str(given["when"]), given.get(_SAID_AT)
-        since = {**given, _SAID_AT: said_at or dt_util.utcnow().isoformat()}
+        since = {
+            **given,
+            _SAID_AT: said_at or dt_util.utcnow().isoformat(),
+        }
         waiting = replace(request, call=self._call(since))
         if given.get("text") == "":
             return self._says(waiting, "later_what")
         if not words:
             return self._says(waiting, "later_ask")
-        plain = self.known.resolve(words, said_at, moment_of(moved))
-        moment = self._for(moved.text if moved else given.get("text"), plain)
+        plain = self.known.resolve(
+            words,
+            said_at,
+            moment_of(moved),
+        )
+        moment = self._for(
+            moved.text if moved else given.get("text"),
+            plain,
+        )
         if moment is None:
             is_time = is_resolved(words, self.language)
             return self._says(waiting, "later_no_time" if is_time else "later_exactly")
         if asks or not moment.is_sure:
             time = self.known.time_of(moment)
-            return replace(waiting, answer=self.texts["later_which"].format(time=time))
+            return replace(
+                waiting,
+                answer=self.texts["later_which"].format(time=time),
+            )
         is_plain = said_at is None and moment == plain
-        when = words if is_plain else lasting_words(words, moment, self.language)
+        if is_plain:
+            when = words
+        else:
+            when = lasting_words(words, moment, self.language)
         return replace(request, call=self._call(given, when))
 
-    def _for(self, text: JsonValue, moment: Moment | None) -> Moment | None:
+    def _for(
+        self,
+        text: JsonValue,
+        moment: Moment | None,
+    ) -> Moment | None:
         """Return the time that is meant for a reminder with a text."""
         is_alarm = text == self.texts["later_alarm"]
-        return _for_alarm(moment) if moment and is_alarm else moment
+        if moment and is_alarm:
+            return _for_alarm(moment)
+        return moment
 
     # 1. Answers to our questions.
 
@@ -280,23 +334,43 @@ class _Sentence:
         is_other = understand_answer(rest, language) is Meaning.NO  # "no, at seven"
         unclear: _Given | None = None
         for words, said_at, moved in self._completed(given, offered, rest):
-            moment = self._for(text, self.known.resolve(words, said_at, moved))
+            moment = self._for(
+                text,
+                self.known.resolve(
+                    words,
+                    said_at,
+                    moved,
+                ),
+            )
             if moment is None:
                 continue
             is_denied = is_other and offered and moment.due == offered.due
             if moment.is_sure and not is_denied:
-                return self._does(given, lasting_words(words, moment, language))
+                return self._does(
+                    given,
+                    lasting_words(
+                        words,
+                        moment,
+                        language,
+                    ),
+                )
             if moved is None:
                 unclear = unclear or {**given, "when": words, _SAID_AT: said_at}
         if unclear is None and times and not rest:
-            unclear = {**given, "when": self.answer, _SAID_AT: None}
+            unclear = {
+                **given,
+                "when": self.answer,
+                _SAID_AT: None,
+            }
         match understand_answer(self.answer, language):
             case Meaning.YES if offered:
                 return self._does(given, exact_words(offered))
             case Meaning.NO:
                 return self._declined
             case _:
-                return self._with_call(_COMMAND, unclear) if unclear else None
+                if unclear:
+                    return self._with_call(_COMMAND, unclear)
+                return None
 
     def _completed(
         self, given: _Given, offered: Moment | None, rest: str
@@ -307,11 +381,18 @@ class _Sentence:
         midnight. Alone, those of an answer keep the day of before.
         """
         when, said_at = str(given["when"]), given[_SAID_AT]
-        moved = offered if names_days(when, self.language) else None
+        if names_days(when, self.language):
+            moved = offered
+        else:
+            moved = None
         parts = [self.answer]
         if _says_no_more(rest, self.language):
             times = (time.words for time in self.times)
-            parts += sorted(times, key=self.answer.index, reverse=True)
+            parts += sorted(
+                times,
+                key=self.answer.index,
+                reverse=True,
+            )
         for words in parts:
             if when:
                 yield f"{when} {words}", said_at, None
@@ -321,12 +402,18 @@ class _Sentence:
         """Return the request to cancel those of several plans that an answer chooses, by number, name or time."""
         answer, language, plans = self.answer, self.language, self.known.called(words)
         names = [[frozenset(heard_words(plan.text))] for plan in plans]
-        choice = understand_choice(answer, language, names, MOST_NAMED)
+        choice = understand_choice(
+            answer,
+            language,
+            names,
+            MOST_NAMED,
+        )
         meaning = understand_answer(answer, language)
         chosen: Sequence[FuturePlan] = [plans[number] for number in choice or ()]
         times = [*_times_in(answer, language)][:-1]
         for time in times:
-            if (rest := plan_words(time.rest, language)) and rest.act == "":
+            rest = plan_words(time.rest, language)
+            if rest and rest.act == "":
                 chosen = self.known.due_at(plans, time.words)
         if len(plans) == 1 and meaning is Meaning.YES:
             chosen = plans
@@ -335,7 +422,9 @@ class _Sentence:
         if meaning is Meaning.NO:
             return self._declined
         is_open = chosen or choice is not None
-        return self._asks_which(plans) if is_open else None
+        if is_open:
+            return self._asks_which(plans)
+        return None
 
     # 2. Alarms, reminders and timers that there are.
 
@@ -347,31 +436,47 @@ class _Sentence:
         `theirs` is the one that Home Assistant has understood.
         """
         fitting = (one for one in self.readings if self._is_of_kind(*one))
-        if (found := next(fitting, None)) is None:
+        found = next(fitting, None)
+        if found is None:
             return None
         time, words = found
-        if (kind := ReminderKind(words.kind)) is ReminderKind.TIMER:
-            return await self._async_timers(time, words, theirs)
+        kind = ReminderKind(words.kind)
+        if kind is ReminderKind.TIMER:
+            return await self._async_timers(
+                time,
+                words,
+                theirs,
+            )
         # Of "by nine" and the like, all are told, and all are asked about.
         then, roles = time.words, words.roles
         if is_bound(then, self.language):
             then, roles = "", frozenset()
         sure = self.known.of_kind(kind)
         named = sure or self.known.called(words.named)
-        meant = self.known.due_at(named, then) if then else named
+        if then:
+            meant = self.known.due_at(named, then)
+        else:
+            meant = named
         request = _QUESTION if words.act == "ask" else _COMMAND
         if not meant:
             if await self._async_is_theirs(time, kind):
                 return None
             key = f"later_none_{kind}{'_then' if then else ''}"
-            return self._says(replace(request, is_last_resort=True), key)
+            return self._says(
+                replace(request, is_last_resort=True),
+                key,
+            )
         if request.is_question:
             return self._listing(roles, meant)
         if sure and self._means_all(words, time.words, meant):
             return self._about("cancel", meant)
         return self._asks_which(meant)
 
-    def _is_of_kind(self, time: TimeInSentence, words: PlanWords) -> bool:
+    def _is_of_kind(
+        self,
+        time: TimeInSentence,
+        words: PlanWords,
+    ) -> bool:
         """Return whether a reading asks for plans of a kind or cancels them, and its time is understood.
 
         "Voor morgen" may be for tomorrow, and no bound.
@@ -384,7 +489,11 @@ class _Sentence:
         has_days = any(names_days(part, self.language) for part in parts)
         return words.act == "ask" or not has_days
 
-    async def _async_is_theirs(self, time: TimeInSentence, kind: ReminderKind) -> bool:
+    async def _async_is_theirs(
+        self,
+        time: TimeInSentence,
+        kind: ReminderKind,
+    ) -> bool:
         """Return whether words for plans that are not there may mean a device of that name."""
         if self._may_watch(kind):
             return True
@@ -410,8 +519,15 @@ class _Sentence:
         """Return the request that tells plans of one kind: how many, only the next one, or all."""
         if "count" in roles and len(plans) > 1:
             answer = self.known.count(plans)
-            return replace(_QUESTION, answer=answer, is_last_resort=True)
-        return self._about("list", plans[:1] if "next" in roles else plans)
+            return replace(
+                _QUESTION,
+                answer=answer,
+                is_last_resort=True,
+            )
+        return self._about(
+            "list",
+            plans[:1] if "next" in roles else plans,
+        )
 
     async def _async_timers(
         self, time: TimeInSentence, words: PlanWords, theirs: RecognizedRequest | None
@@ -429,14 +545,21 @@ class _Sentence:
         others = await self.known.async_device_timers()
         if others is None:
             return None
-        timers = sorted([*ours, *others], key=due_order)
+        timers = sorted(
+            [*ours, *others],
+            key=due_order,
+        )
         if (ours and not others) or ("count" in words.roles and len(timers) > 1):
             return self._listing(words.roles, timers)
         spoken = " ".join(
             plan_text(self.hass, self.texts, plan, self.language) for plan in timers
         )
         answer = spoken or self.texts["later_none_timer"]
-        return replace(_QUESTION, answer=answer, is_last_resort=True)
+        return replace(
+            _QUESTION,
+            answer=answer,
+            is_last_resort=True,
+        )
 
     def moved_by_kind(self) -> RecognizedRequest | None:
         """Return the request to move the one alarm or reminder, or the one of a time; None for other words."""
@@ -445,27 +568,52 @@ class _Sentence:
             return None
         kind, (*old, new) = found
         plans = self.known.of_kind(kind)
-        meant = (
-            self.known.due_about(plans, old[-1])
-            if old
-            else self.known.on_day(plans, new)
+        if old:
+            meant = self.known.due_about(
+                plans,
+                old[-1],
+            )
+        else:
+            meant = self.known.on_day(plans, new)
+        moment = self.known.resolve(
+            new,
+            moved=moment_of(meant[0] if meant else None),
         )
-        moment = self.known.resolve(new, moved=moment_of(meant[0] if meant else None))
         is_theirs = not plans and self._may_watch(kind)
         if not self._names_when(moment, new) or (old and not meant) or is_theirs:
             return None
         match meant:
             case [moved]:
-                given: _Given = {"kind": "move", "text": moved.id, "when": new}
+                given: _Given = {
+                    "kind": "move",
+                    "text": moved.id,
+                    "when": new,
+                }
                 is_guessed = not old and len(plans) > 1
-                return self._with_call(_COMMAND, given, moved, asks=is_guessed)
+                return self._with_call(
+                    _COMMAND,
+                    given,
+                    moved,
+                    asks=is_guessed,
+                )
             case []:
                 key = f"later_none_{kind}{'_then' if plans else ''}"
-                return self._says(replace(_COMMAND, is_last_resort=True), key)
+                return self._says(
+                    replace(_COMMAND, is_last_resort=True),
+                    key,
+                )
             case _:
-                return self._says(_COMMAND, "later_not_changed", meant)
+                return self._says(
+                    _COMMAND,
+                    "later_not_changed",
+                    meant,
+                )
 
-    def _names_when(self, moment: Moment | None, words: str) -> bool:
+    def _names_when(
+        self,
+        moment: Moment | None,
+        words: str,
+    ) -> bool:
         """Return whether words name an hour, a day or the sun: "an hour later" would be an hour from now."""
         if moment is None:
             return False
@@ -510,7 +658,10 @@ class _Sentence:
         elif request := self._wished():
             return request
         delay = f"in {delay_of(slots)} seconds"
-        delayed = [TimeInSentence(delay, command)] if command else []
+        if command:
+            delayed = [TimeInSentence(delay, command)]
+        else:
+            delayed = []
         return await self._async_command(delayed) or found
 
     def _of_timer(
@@ -526,11 +677,27 @@ class _Sentence:
             return None
         called, seconds = str(slots.get("name") or "").strip(" -"), delay_of(slots)
         if not is_start:
-            timers = self._timers_meant(name, called, slots)
-            return self._about_timers(name, timers, seconds) if timers else None
+            timers = self._timers_meant(
+                name,
+                called,
+                slots,
+            )
+            if timers:
+                return self._about_timers(
+                    name,
+                    timers,
+                    seconds,
+                )
+            return None
         when, text = _timer_words(seconds), called or self.texts["later_timer"]
-        given: _Given = {"kind": "remind", "when": when, "text": text}
-        return self._with_call(_COMMAND, given) if seconds else None
+        given: _Given = {
+            "kind": "remind",
+            "when": when,
+            "text": text,
+        }
+        if seconds:
+            return self._with_call(_COMMAND, given)
+        return None
 
     def _timers_meant(
         self, name: str, called: str, slots: Mapping[str, JsonValue]
@@ -543,7 +710,8 @@ class _Sentence:
                 if unit.startswith("start_")
             }
         )
-        if left := _seconds_until(self.known.resolve(f"in {called}")):
+        left = _seconds_until(self.known.resolve(f"in {called}"))
+        if left:
             called, started = "", left  # "the 1 hour 30 minute timer"
         timers = [
             plan
@@ -561,19 +729,33 @@ class _Sentence:
         """Return the request that does what an intent does with some timers among the plans."""
         match name:
             case intent.INTENT_PAUSE_TIMER:
-                return self._says(_QUESTION, "later_not_paused", timers)
+                return self._says(
+                    _QUESTION,
+                    "later_not_paused",
+                    timers,
+                )
             case intent.INTENT_CANCEL_TIMER if len(timers) > 1:
                 return self._asks_which(timers)
             case intent.INTENT_CANCEL_TIMER | intent.INTENT_CANCEL_ALL_TIMERS:
                 return self._about("cancel", timers)
             case intent.INTENT_INCREASE_TIMER | intent.INTENT_DECREASE_TIMER:
                 if len(timers) > 1:
-                    return self._says(_QUESTION, "later_not_changed", timers)
+                    return self._says(
+                        _QUESTION,
+                        "later_not_changed",
+                        timers,
+                    )
                 is_more = name == intent.INTENT_INCREASE_TIMER
                 left = _seconds_until(moment_of(timers[0]))
                 left += seconds if is_more else -seconds
                 when = _timer_words(max(left, 1))
-                return self._does({"kind": "move", "text": timers[0].id}, when)
+                return self._does(
+                    {
+                        "kind": "move",
+                        "text": timers[0].id,
+                    },
+                    when,
+                )
             case _:
                 return self._about("list", timers)
 
@@ -588,11 +770,15 @@ class _Sentence:
         )
         for time, words in readings:
             if words.act == "list":
-                given: _Given = {"kind": "list", "when": time.words}
+                given: _Given = {
+                    "kind": "list",
+                    "when": time.words,
+                }
                 return self._does(given)
             if words.roles == {"cancel", "all"} and not self._is_question:
                 return self._cancels_all(words, time)
-            if request := self._reminder(time, words):
+            request = self._reminder(time, words)
+            if request:
                 return request
         _, results = since_last_user_message(self.history)
         if change is not None and any(result.name == _NAME for result in results):
@@ -604,7 +790,11 @@ class _Sentence:
         text, language = self.user_input.text, self.language
         return Request(self.hass, text, language=language).asks
 
-    def _cancels_all(self, words: PlanWords, time: TimeInSentence) -> RecognizedRequest:
+    def _cancels_all(
+        self,
+        words: PlanWords,
+        time: TimeInSentence,
+    ) -> RecognizedRequest:
         """Return the request that cancels all plans, or all of a day; a question for another time, as for a bound."""
         if not time.words:
             return self._does({"kind": "cancel", "text": "all"})
@@ -615,7 +805,10 @@ class _Sentence:
             if meant and self._means_all(words, time.words, meant):
                 return self._about("cancel", meant)
         if not plans:
-            return self._says(replace(_COMMAND, is_last_resort=True), "later_none")
+            return self._says(
+                replace(_COMMAND, is_last_resort=True),
+                "later_none",
+            )
         return self._asks_which(plans)
 
     def _reminder(
@@ -631,10 +824,21 @@ class _Sentence:
         else:
             return None
         is_open = not text or not is_resolved(time.words, self.language)
-        given: _Given = {"kind": "remind", "when": time.words, "text": text}
-        return self._with_call(replace(_COMMAND, is_last_resort=is_open), given)
+        given: _Given = {
+            "kind": "remind",
+            "when": time.words,
+            "text": text,
+        }
+        return self._with_call(
+            replace(_COMMAND, is_last_resort=is_open),
+            given,
+        )
 
-    def _says_when(self, time: TimeInSentence, words: PlanWords) -> bool:
+    def _says_when(
+        self,
+        time: TimeInSentence,
+        words: PlanWords,
+    ) -> bool:
         """Return whether a reminder has its time as it was said, or nothing in its text that may be one."""
         if time.words:
             return time in times_in(self.user_input.text, self.language, joined=True)
@@ -680,20 +884,36 @@ class _Sentence:
             return self._does({"kind": "cancel"})
         *old, new = times
         plans = self.known.all
-        given: _Given = {"kind": "move", "when": new}
+        given: _Given = {
+            "kind": "move",
+            "when": new,
+        }
         if old:
-            plans = self.known.due_about(plans, old[0])
+            plans = self.known.due_about(
+                plans,
+                old[0],
+            )
             if not plans:
                 return None
             given["text"] = old[0]
-        moved = plans[-1] if plans and (old or not self._last_heard) else None
+        if plans and (old or not self._last_heard):
+            moved = plans[-1]
+        else:
+            moved = None
         is_open = not is_resolved(new, self.language)
-        return self._with_call(replace(_COMMAND, is_last_resort=is_open), given, moved)
+        return self._with_call(
+            replace(_COMMAND, is_last_resort=is_open),
+            given,
+            moved,
+        )
 
     def _divided(self, text: str) -> tuple[str, PlanWords | None, Sequence[str]]:
         """Return what is left of a text without its times, what that wants, and the times that words tell apart."""
         language = self.language
-        spoken = sorted((one.words for one in times_in(text, language)), key=text.index)
+        spoken = sorted(
+            (one.words for one in times_in(text, language)),
+            key=text.index,
+        )
         rest = _without_times(text, spoken)
         times = [part for one in spoken for part in parts_of_time(one, language)]
         return rest, plan_words(rest, language), times
@@ -705,7 +925,11 @@ class _Sentence:
     ) -> RecognizedRequest | None:
         """Return the command that is left of a sentence without one of its times, or that Home Assistant delays."""
         text = self.user_input.text.strip()
-        times = times_in(text, self.language, joined=True)
+        times = times_in(
+            text,
+            self.language,
+            joined=True,
+        )
         is_begun = any(text.startswith(one.words) for one in times)
         is_asked = isinstance(self.reading.answered, StateQuestion)
         if not delayed and not is_begun and (self.reading.calls or is_asked):
@@ -715,12 +939,19 @@ class _Sentence:
             later = await async_recognize(self.hass, command)
             if later is None and time.is_alone:
                 is_delayed = time in delayed
-                later = await _async_guessed(self.hass, command, is_delayed=is_delayed)
+                later = await _async_guessed(
+                    self.hass,
+                    command,
+                    is_delayed=is_delayed,
+                )
             if later is None or later.is_question:
                 continue
             if later.intent == intent.INTENT_START_TIMER:
                 # No timer starts at another time.
-                return self._says(replace(later, is_last_resort=True), "later_no_time")
+                return self._says(
+                    replace(later, is_last_resort=True),
+                    "later_no_time",
+                )
             given: _Given = {
                 "kind": "act",
                 "when": time.words,
@@ -728,12 +959,16 @@ class _Sentence:
                 "arguments": {SENTENCE: command.text},
             }
             is_open = not is_resolved(time.words, self.language)
-            return self._with_call(replace(later, is_last_resort=is_open), given)
+            return self._with_call(
+                replace(later, is_last_resort=is_open),
+                given,
+            )
         return None
 
     async def async_message(self) -> RecognizedRequest | None:
         """Return the request to speak a message at a time."""
-        if (found := await async_message_later(self.hass, self.user_input)) is None:
+        found = await async_message_later(self.hass, self.user_input)
+        if found is None:
             return None
         time, arguments = found
         given: _Given = {
@@ -771,7 +1006,10 @@ class _Sentence:
         command = replace(self.user_input, text=text)
         if not _is_local(self.history):
             return command
-        return replace(command, text=await async_with_names(self.hass, command))
+        return replace(
+            command,
+            text=await async_with_names(self.hass, command),
+        )
 
     # 5. The text of a reminder.
 
@@ -791,15 +1029,28 @@ class _Sentence:
             [TimeInSentence("", words), *times_in(words, language, joined=True)][-1]
             for words in (since_last_user_message(self.history)[0], answer)
         )
-        words = plan_words(f"{request.rest.strip(_AROUND)} {content.rest}", language)
+        words = plan_words(
+            f"{request.rest.strip(_AROUND)} {content.rest}",
+            language,
+        )
         text, when = (words and words.text) or content.rest, str(given["when"])
         if not when:
-            time: _Given = {"when": content.words, _SAID_AT: None}
+            time: _Given = {
+                "when": content.words,
+                _SAID_AT: None,
+            }
         elif content.words:
             time = {"when": f"{when} / {content.words}"}
         else:
             time = {}
-        return self._with_call(_COMMAND, {**given, "text": text, **time})
+        return self._with_call(
+            _COMMAND,
+            {
+                **given,
+                "text": text,
+                **time,
+            },
+        )
 
 
 def _for_alarm(moment: Moment) -> Moment:
@@ -814,44 +1065,75 @@ def _for_alarm(moment: Moment) -> Moment:
         or (moment.is_sure and moment.due == morning)
     ):
         return moment
-    return (
-        replace(moment, is_sure=False)
-        if moment.is_sure
-        else replace(moment, due=morning, is_sure=True)
+    if moment.is_sure:
+        return replace(moment, is_sure=False)
+    return replace(
+        moment,
+        due=morning,
+        is_sure=True,
     )
 
 
-def _times_in(text: str, language: str) -> Iterator[TimeInSentence]:
+def _times_in(
+    text: str,
+    language: str,
+) -> Iterator[TimeInSentence]:
     """Yield the times in a sentence, then those after other words for "at", then none."""
-    times = times_in(text, language, joined=True)
+    times = times_in(
+        text,
+        language,
+        joined=True,
+    )
     yield from times
     if len(times) > 1:  # "the six am alarm on Wednesday"
-        yield replace(times[-1], words=times[-1].words.replace(APART, " "))
+        yield replace(
+            times[-1],
+            words=times[-1].words.replace(
+                APART,
+                " ",
+            ),
+        )
     others = of_time(language)
     before = re.compile(
         rf"\b(?:{'|'.join(others)})(?= )" if others else "(?!)", re.IGNORECASE
     )
     for of in islice(before.finditer(text), _MOST_TIMES):
         timed = f"{text[: of.start()]}{others[of[0].lower()]}{text[of.end() :]}"
-        yield from times_in(timed, language, joined=True)
+        yield from times_in(
+            timed,
+            language,
+            joined=True,
+        )
     yield TimeInSentence("", text)
 
 
 def _with_at(text: str, language: str) -> str:
     """Return a text with words for "at" in place of all others before a time."""
     for other, at in of_time(language).items():
-        text = re.sub(rf"\b{other}(?= )", at, text, flags=re.IGNORECASE)
+        text = re.sub(
+            rf"\b{other}(?= )",
+            at,
+            text,
+            flags=re.IGNORECASE,
+        )
     return text
 
 
-def _readings(text: str, language: str) -> Iterator[tuple[TimeInSentence, PlanWords]]:
+def _readings(
+    text: str,
+    language: str,
+) -> Iterator[tuple[TimeInSentence, PlanWords]]:
     """Yield the ways to read a request about plans, each with its time."""
     for time in _times_in(text, language):
-        if words := plan_words(time.rest, language):
+        words = plan_words(time.rest, language)
+        if words:
             yield time, words
 
 
-def _without_times(text: str, times: Iterable[str]) -> str:
+def _without_times(
+    text: str,
+    times: Iterable[str],
+) -> str:
     for words in times:
         text = text.replace(words, "")
     return text.strip(_AROUND)
@@ -886,14 +1168,23 @@ async def _async_guessed(
 
     One that it would delay may also start automations, which is asked about.
     """
-    plain = replace(user_input, text=readable_sentence(hass, user_input.text))
+    plain = replace(
+        user_input,
+        text=readable_sentence(hass, user_input.text),
+    )
     if await async_recognized(hass, plain) is not None:
         return None
-    effects = await async_sentence_effects(hass, plain, "")
+    effects = await async_sentence_effects(
+        hass,
+        plain,
+        "",
+    )
     if any(run.intent_type == INTENT_MEDIA_SEARCH_AND_PLAY for run in effects.intents):
         return None  # a number in a title is no time
     is_known = effects.actions if isinstance(effects, Touches) else is_delayed
-    return _COMMAND if is_known and not effects.is_guessed else None
+    if is_known and not effects.is_guessed:
+        return _COMMAND
+    return None
 
 
 def _is_called(text: str, name: str) -> bool:
@@ -910,4 +1201,6 @@ def _timer_words(seconds: int) -> str:
 
 
 def _seconds_until(moment: Moment | None) -> int:
-    return round((moment.due - dt_util.now()).total_seconds()) if moment else 0
+    if moment:
+        return round((moment.due - dt_util.now()).total_seconds())
+    return 0

@@ -75,7 +75,9 @@ def buttons_of(news: News) -> Sequence[Button]:
     """Return the buttons of news: none if they are no reminder."""
     if news.plan is None or news.plan.kind is not PlanKind.REMIND:
         return ()
-    return tuple(Button) if news.plan.every else (Button.DONE, Button.AGAIN)
+    if news.plan.every:
+        return tuple(Button)
+    return (Button.DONE, Button.AGAIN)
 
 
 def time_text(
@@ -85,7 +87,8 @@ def time_text(
     if plan.due is None:
         key = "later_whenever" if plan.repeats else "later_when"
         return sentences[key].format(what=waiting_text(hass, plan))
-    if words := sun_words(plan, language):
+    words = sun_words(plan, language)
+    if words:
         return words
     return spoken_time(
         dt_util.as_local(plan.due),
@@ -106,14 +109,18 @@ def sun_words(plan: FuturePlan, language: str) -> str:
 
 def repetition_text(plan: FuturePlan, language: str) -> str:
     """Return how a plan comes again at times, in words; empty for one that does not."""
-    if words := sun_words(plan, language):
+    words = sun_words(plan, language)
+    if words:
         return words
     now = dt_util.now()
-    return (
-        spoken_time(plan.due, now=now, language=language, every=plan.every)
-        if plan.due and plan.every
-        else ""
-    )
+    if plan.due and plan.every:
+        return spoken_time(
+            plan.due,
+            now=now,
+            language=language,
+            every=plan.every,
+        )
+    return ""
 
 
 async def async_reminder_kind(
@@ -145,7 +152,11 @@ def condition_text(hass: HomeAssistant, condition: Condition) -> str:
     state = hass.states.get(condition.entity_id)
     value = condition.state or " ".join(bounds)
     if state and condition.state and not condition.happens:
-        value = _value_text(hass, state, value)
+        value = _value_text(
+            hass,
+            state,
+            value,
+        )
     minutes, seconds = divmod(condition.seconds, 60)
     lasting = "".join(
         f", {amount} {unit}"
@@ -153,7 +164,9 @@ def condition_text(hass: HomeAssistant, condition: Condition) -> str:
         if amount
     )
     name = entity_name(hass, condition.entity_id)
-    return f"{name}: {value}{lasting}" if value else name
+    if value:
+        return f"{name}: {value}{lasting}"
+    return name
 
 
 def waiting_text(hass: HomeAssistant, plan: FuturePlan) -> str:
@@ -171,20 +184,25 @@ def plan_text(
     time, what = time_text(hass, sentences, plan, language), plan.text
     if plan.due is not None and plan.condition:
         what = f"{what} ({condition_text(hass, plan.condition)})"
-    return sentences["later_plan"].format(time=time, what=what)
+    return sentences["later_plan"].format(
+        time=time,
+        what=what,
+    )
 
 
 def moment_text(due: datetime | None) -> str:
     """Return a time that has passed as a clock shows it, with its date on another day."""
     local = dt_util.as_local(due or dt_util.utcnow())
-    return (
-        f"{local:%H:%M}"
-        if local.date() == dt_util.now().date()
-        else f"{local:%Y-%m-%d %H:%M}"
-    )
+    if local.date() == dt_util.now().date():
+        return f"{local:%H:%M}"
+    return f"{local:%Y-%m-%d %H:%M}"
 
 
-def may_see(hass: HomeAssistant, entity_id: str, person_id: str | None) -> bool:
+def may_see(
+    hass: HomeAssistant,
+    entity_id: str,
+    person_id: str | None,
+) -> bool:
     """Return whether plans of a person may depend on an entity: it is exposed, or is that person."""
     state = hass.states.get(entity_id)
     is_person = (
@@ -199,33 +217,55 @@ def may_see(hass: HomeAssistant, entity_id: str, person_id: str | None) -> bool:
 
 def states_text(hass: HomeAssistant, condition: Condition) -> str:
     """Return the entities of a condition and their states, in the language of the home."""
-    states = filter(None, map(hass.states.get, condition.entity_ids))
+    states = filter(
+        None,
+        map(hass.states.get, condition.entity_ids),
+    )
     return ", ".join(_state_text(hass, state) for state in states)
 
 
-def _value_text(hass: HomeAssistant, state: State, value: str) -> str:
+def _value_text(
+    hass: HomeAssistant,
+    state: State,
+    value: str,
+) -> str:
     """Return a state that an entity may have in words, such as "Open" for "on"."""
     entry = er.async_get(hass).async_get(state.entity_id)
     platform, key = (entry.platform, entry.translation_key) if entry else (None, None)
     device_class = state.attributes.get(ATTR_DEVICE_CLASS)
-    return async_translate_state(hass, value, state.domain, platform, key, device_class)
+    return async_translate_state(
+        hass,
+        value,
+        state.domain,
+        platform,
+        key,
+        device_class,
+    )
 
 
 def _state_text(hass: HomeAssistant, state: State) -> str:
-    value = _value_text(hass, state, state.state)
+    value = _value_text(
+        hass,
+        state,
+        state.state,
+    )
     unit = state.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
     return (
         f"{entity_name(hass, state.entity_id)}: {f'{value} {unit}' if unit else value}"
     )
 
 
-async def async_announce(hass: HomeAssistant, news: News) -> bool:
+async def async_announce(
+    hass: HomeAssistant,
+    news: News,
+) -> bool:
     """Announce news at the satellite of the plan, and return whether it did.
 
     It waits until the satellite is idle: an announcement would cancel a turn that is
     running.
     """
-    if not (satellite := news.asker.satellite_id) or not can_announce(hass, satellite):
+    satellite = news.asker.satellite_id
+    if not satellite or not can_announce(hass, satellite):
         return False
     data = {
         ATTR_ENTITY_ID: satellite,
@@ -237,7 +277,11 @@ async def async_announce(hass: HomeAssistant, news: News) -> bool:
     def note(_: Event[EventStateChangedData]) -> None:
         changed.set()
 
-    stop = async_track_state_change_event(hass, satellite, note)
+    stop = async_track_state_change_event(
+        hass,
+        satellite,
+        note,
+    )
     try:
         async with asyncio.timeout(ANNOUNCEMENT_TIMEOUT):
             while (now := hass.states.get(satellite)) is not None:
@@ -256,11 +300,18 @@ async def async_announce(hass: HomeAssistant, news: News) -> bool:
     return False
 
 
-async def _async_has_announced(hass: HomeAssistant, data: Mapping[str, object]) -> bool:
+async def _async_has_announced(
+    hass: HomeAssistant,
+    data: Mapping[str, object],
+) -> bool:
     """Announce, and return whether the satellite was free. Raises whatever else its integration does."""
     try:
         action = Platform.ASSIST_SATELLITE, "announce", dict(data)
-        await hass.services.async_call(*action, blocking=True, context=Context())
+        await hass.services.async_call(
+            *action,
+            blocking=True,
+            context=Context(),
+        )
     except HomeAssistantError as error:
         if type(error).__name__ != _BUSY:
             raise
@@ -270,14 +321,18 @@ async def _async_has_announced(hass: HomeAssistant, data: Mapping[str, object]) 
 
 def speech_engine(hass: HomeAssistant) -> Mapping[str, str]:
     """Return the entity and the language of the voice of the preferred assistant; none if there is none."""
-    if (store := assistants(hass)) is None:
+    store = assistants(hass)
+    if store is None:
         return {}
     preferred = store.data.get(store.async_get_preferred_item())
     engine = preferred.tts_engine if preferred else None
     if preferred is None or engine is None or not engine.startswith(f"{Platform.TTS}."):
         return {}
     language = preferred.tts_language
-    return {ATTR_ENTITY_ID: engine, **({"language": language} if language else {})}
+    return {
+        ATTR_ENTITY_ID: engine,
+        **({"language": language} if language else {}),
+    }
 
 
 async def async_play(
@@ -319,12 +374,23 @@ async def async_notify(
         }
         for button in buttons_of(news)
     ]
-    data = OUTCOME_DATA if not has_buttons else {"actions": actions} if actions else {}
+    if not has_buttons:
+        data = OUTCOME_DATA
+    elif actions:
+        data = {"actions": actions}
+    else:
+        data = {}
     for phone_id in phones:
         await async_send(
             hass,
             phone_id,
-            {ATTR_MESSAGE: news.text, ATTR_DATA: {"tag": news.id, **data}},
+            {
+                ATTR_MESSAGE: news.text,
+                ATTR_DATA: {
+                    "tag": news.id,
+                    **data,
+                },
+            },
             Context(),
         )
     return bool(phones)

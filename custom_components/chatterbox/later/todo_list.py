@@ -64,7 +64,11 @@ class LaterList(TodoListEntity):
         """Follow the plans."""
         await super().async_added_to_hass()
         self.async_on_remove(
-            async_dispatcher_connect(self.hass, SIGNAL_PLANS, self.async_write_ha_state)
+            async_dispatcher_connect(
+                self.hass,
+                SIGNAL_PLANS,
+                self.async_write_ha_state,
+            )
         )
 
     @override
@@ -74,7 +78,11 @@ class LaterList(TodoListEntity):
         if item.status == TodoItemStatus.COMPLETED:  # an action passes a plain string
             await self._schedule.async_cancel(plan_id, mover)
         else:
-            await self._schedule.async_change(plan_id, partial(_changed, item), mover)
+            await self._schedule.async_change(
+                plan_id,
+                partial(_changed, item),
+                mover,
+            )
 
     @override
     async def async_delete_todo_items(self, uids: list[str]) -> None:
@@ -93,9 +101,12 @@ class LaterList(TodoListEntity):
 
 def _changed(item: TodoItem, plan: FuturePlan) -> FuturePlan:
     """Return a plan as it was edited. Raises `NotPlanned`."""
-    due = (
-        item.due
-        if item.due is None or isinstance(item.due, datetime)
-        else dt_util.start_of_local_day(item.due)
+    if item.due is None or isinstance(item.due, datetime):
+        due = item.due
+    else:
+        due = dt_util.start_of_local_day(item.due)
+    return edited_plan(
+        plan,
+        item.summary or "",
+        due,
     )
-    return edited_plan(plan, item.summary or "", due)

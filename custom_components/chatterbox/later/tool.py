@@ -101,25 +101,70 @@ _STATES: Final = {
     "finished": "off",
 }
 """States of binary sensors and switches by the words for them."""
-_ALWAYS: Final = {_TELL_ALWAYS: PlanKind.TELL, _ACT_ALWAYS: PlanKind.ACT}
-_PLANS: Final = {**{str(kind): kind for kind in PlanKind}, **_ALWAYS}
-_KINDS: Final = (*PlanKind, _EACH_TIME, _LIST, _MOVE, _CANCEL, _STOP)
+_ALWAYS: Final = {
+    _TELL_ALWAYS: PlanKind.TELL,
+    _ACT_ALWAYS: PlanKind.ACT,
+}
+_PLANS: Final = {
+    **{str(kind): kind for kind in PlanKind},
+    **_ALWAYS,
+}
+_KINDS: Final = (
+    *PlanKind,
+    _EACH_TIME,
+    _LIST,
+    _MOVE,
+    _CANCEL,
+    _STOP,
+)
 """Those of which a model is told."""
-_PLACES: Final = dict.fromkeys(("away", "left", "gone", "leaves"), STATE_NOT_HOME)
+_PLACES: Final = dict.fromkeys(
+    (
+        "away",
+        "left",
+        "gone",
+        "leaves",
+    ),
+    STATE_NOT_HOME,
+)
 """States of persons by the words for them."""
 _BOUND: Final = re.compile(r"([<>])\s*(.+)")
 _NUMBER: Final = re.compile(r"(-?\d+(?:[.,]\d+)?)\b.*")
 _LASTING: Final = re.compile(r"(.*?)(?:\s+for\s+(\d+)\s*(s|m|h)\w*)?", re.IGNORECASE)
 """A state, and how long it has to hold."""
-_UNITS: Final = {"s": 1, "m": 60, "h": 3600}
+_UNITS: Final = {
+    "s": 1,
+    "m": 60,
+    "h": 3600,
+}
 _DANGERS: Final = frozenset(
-    {"carbon_monoxide", "gas", "moisture", "safety", "smoke", "tamper"}
+    {
+        "carbon_monoxide",
+        "gas",
+        "moisture",
+        "safety",
+        "smoke",
+        "tamper",
+    }
 )
 """Device classes of binary sensors whose states are told at night, too."""
 _MODEL: Final = parameters(
     {
-        _KIND: ("string", "", *_KINDS),
-        **dict.fromkeys((_WHEN, _TOOL, _TEXT, _ENTITY, _STATE), ("string", "")),
+        _KIND: (
+            "string",
+            "",
+            *_KINDS,
+        ),
+        **dict.fromkeys(
+            (
+                _WHEN,
+                _TOOL,
+                _TEXT,
+                _ENTITY,
+                _STATE,
+            ),
+            ("string", ""),
+        ),
         _ARGUMENTS: ("object", ""),
         URGENT: ("boolean", "At night, too"),
     },
@@ -131,13 +176,19 @@ def _full(model: JsonObject) -> JsonObject:
     """Return the schema with the arguments and the kinds that are added before a call is reviewed."""
     known = model["properties"]
     added: JsonObject = {
-        _KIND: {"type": "string", "enum": [*_KINDS, *_ALWAYS]},
+        _KIND: {
+            "type": "string",
+            "enum": [*_KINDS, *_ALWAYS],
+        },
         _DUE: {"type": "string"},
         _EVERY: {"type": "string"},
     }
     return {
         **model,
-        "properties": {**(known if isinstance(known, dict) else {}), **added},
+        "properties": {
+            **(known if isinstance(known, dict) else {}),
+            **added,
+        },
     }
 
 
@@ -168,7 +219,11 @@ async def _async_prepare(call: OwnCall) -> Prepared | Deny:
     except _Unplannable as error:
         return Deny(str(error), is_final=False)
     except NotPlanned as error:
-        why = await async_error_text(call.hass, call.language, error.problem)
+        why = await async_error_text(
+            call.hass,
+            call.language,
+            error.problem,
+        )
         return Deny(why, is_final=False)
 
 
@@ -179,7 +234,13 @@ async def _async_prepare_each_time(call: OwnCall) -> Prepared | Deny:
         kind = _ACT_ALWAYS
     elif call.arguments.get(_ENTITY):
         kind = _TELL_ALWAYS
-    given = replace(call, arguments={**call.arguments, _KIND: kind})
+    given = replace(
+        call,
+        arguments={
+            **call.arguments,
+            _KIND: kind,
+        },
+    )
     prepared = await _async_prepare_plan(given, _PLANS[kind])
     if isinstance(prepared, Deny):
         return prepared
@@ -194,22 +255,39 @@ async def _async_prepare_cancel(call: OwnCall) -> Prepared:
     given[_TEXT] = _ALL if is_all else " ".join(plan.id for plan in found)
     sentences = await call.async_sentences()
     texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
-    return _timed_itself(given, When(" ".join(texts) or _NOTHING))
+    return _timed_itself(
+        given,
+        When(" ".join(texts) or _NOTHING),
+    )
 
 
 async def _async_prepare_move(call: OwnCall) -> Prepared | Deny:
-    if once_more := _put_off(call):
+    once_more = _put_off(call)
+    if once_more:
         return await _async_prepare_plan(once_more, PlanKind.REMIND)
     plan = _to_move(call)
     if plan.due is None:
         raise NotPlanned(PlanProblem.UNTIMED)
-    given = {**_without_call(call.arguments), _TEXT: plan.id}
+    given = {
+        **_without_call(call.arguments),
+        _TEXT: plan.id,
+    }
     given = _timed(call, given, plan)
-    moved = _new_plan(call, plan.kind, given, "")
+    moved = _new_plan(
+        call,
+        plan.kind,
+        given,
+        "",
+    )
     comes_again = not plan.is_routine and _comes_again(call, moved)
     sentences = await call.async_sentences()
     if plan.call and await _async_can_ask(call, plan):
-        time = time_text(call.hass, sentences, moved, call.language)
+        time = time_text(
+            call.hass,
+            sentences,
+            moved,
+            call.language,
+        )
         planned: JsonObject = {
             _TOOL: plan.call.tool,
             _ARGUMENTS: json_loads_object(plan.call.arguments),
@@ -217,8 +295,20 @@ async def _async_prepare_move(call: OwnCall) -> Prepared | Deny:
         return await _async_fitted(
             *(call, given | planned), When(f"{time}.", moved.triggers, comes_again)
         )
-    words = plan_text(call.hass, sentences, plan, call.language)
-    return _timed_itself(given, When(words, moved.triggers, comes_again))
+    words = plan_text(
+        call.hass,
+        sentences,
+        plan,
+        call.language,
+    )
+    return _timed_itself(
+        given,
+        When(
+            words,
+            moved.triggers,
+            comes_again,
+        ),
+    )
 
 
 def _without_call(arguments: JsonObject) -> JsonObject:
@@ -231,7 +321,14 @@ def _without_call(arguments: JsonObject) -> JsonObject:
 
 def _timed_itself(given: JsonObject, when: When) -> Prepared:
     """Return a call that is reviewed itself, with a time."""
-    return Prepared(given, TimedCall(LATER.definition, given, when))
+    return Prepared(
+        given,
+        TimedCall(
+            LATER.definition,
+            given,
+            when,
+        ),
+    )
 
 
 async def _async_fitted(
@@ -244,11 +341,18 @@ async def _async_fitted(
     )
     if isinstance(fitted, Deny):
         return fitted
-    given = {**given, _TOOL: fitted.tool.name, _ARGUMENTS: fitted.arguments}
+    given = {
+        **given,
+        _TOOL: fitted.tool.name,
+        _ARGUMENTS: fitted.arguments,
+    }
     return Prepared(given, fitted._replace(when=when))
 
 
-async def _async_can_ask(call: OwnCall, plan: FuturePlan) -> bool:
+async def _async_can_ask(
+    call: OwnCall,
+    plan: FuturePlan,
+) -> bool:
     """Return whether an action needs a yes for another time that can be asked for: where it was planned, by its agent.
 
     Elsewhere, its words may mean something else.
@@ -289,12 +393,27 @@ def _put_off(call: OwnCall) -> OwnCall | None:
     )
 
 
-async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared | Deny:
+async def _async_prepare_plan(
+    call: OwnCall,
+    kind: PlanKind,
+) -> Prepared | Deny:
     text, is_act = _text(call, kind), kind is PlanKind.ACT
-    given = dict(call.arguments) if is_act else _without_call(call.arguments)
+    if is_act:
+        given = dict(call.arguments)
+    else:
+        given = _without_call(call.arguments)
     if given.get(_ENTITY):
-        entity_id = _entity(call, str(call.arguments[_ENTITY]))
-        given |= {_ENTITY: entity_id, _STATE: _state(call, entity_id)}
+        entity_id = _entity(
+            call,
+            str(call.arguments[_ENTITY]),
+        )
+        given |= {
+            _ENTITY: entity_id,
+            _STATE: _state(
+                call,
+                entity_id,
+            ),
+        }
     elif kind is PlanKind.TELL:
         raise _Unplannable("Name the entity and its state.")
     if given.get(_WHEN) or given.get(_DUE):
@@ -309,11 +428,18 @@ async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared | Deny:
     sentences = await call.async_sentences()
     time = time_text(call.hass, sentences, plan, call.language)
     if is_act:
-        when = When(f"{time}.", plan.triggers, comes_again)
+        when = When(
+            f"{time}.",
+            plan.triggers,
+            comes_again,
+        )
         return await _async_fitted(call, given, when)
     if kind is PlanKind.REMIND:
         time = f"{time}: {quoted(text)}"
-    return _timed_itself(given, When(f"{time}.", plan.triggers))
+    return _timed_itself(
+        given,
+        When(f"{time}.", plan.triggers),
+    )
 
 
 def _comes_again(call: OwnCall, plan: FuturePlan) -> bool:
@@ -361,11 +487,17 @@ def _timed(
 ) -> JsonObject:
     """Return arguments with the time that their words mean, for a plan that is moved. Raises `_Unplannable`."""
     now, words = dt_util.now(), _word(given, _WHEN)
-    if (due := dt_util.parse_datetime(_word(given, _DUE))) and due.tzinfo:
+    due = dt_util.parse_datetime(_word(given, _DUE))
+    if due and due.tzinfo:
         if not is_within_bounds(due):
             raise _Unplannable("Not planned: the time has passed.")
         return given
-    moment = resolved_time(call.hass, words, call.language, moved=moment_of(moved))
+    moment = resolved_time(
+        call.hass,
+        words,
+        call.language,
+        moved=moment_of(moved),
+    )
     if moment is None:
         raise _Unplannable(
             f"Not planned: {quoted(words)} is no time that is understood, or not within a year. Ask, or write it like "
@@ -379,8 +511,17 @@ def _timed(
             "then give that."
         )
     if moved and moment.every:
-        words = lasting_words(words, moment, moved.language)
-    return {**given, _WHEN: words, _DUE: moment.due.isoformat(), _EVERY: moment.every}
+        words = lasting_words(
+            words,
+            moment,
+            moved.language,
+        )
+    return {
+        **given,
+        _WHEN: words,
+        _DUE: moment.due.isoformat(),
+        _EVERY: moment.every,
+    }
 
 
 def _entity(call: OwnCall, name: str) -> str:
@@ -398,9 +539,10 @@ def _entity(call: OwnCall, name: str) -> str:
         return person.entity_id
     found = sorted(entities_called(call.hass, CONVERSATION, name))
     if len(found) != 1:
-        several = (
-            f"may be {', '.join(found)}" if found else "is no entity that you may use"
-        )
+        if found:
+            several = f"may be {', '.join(found)}"
+        else:
+            several = "is no entity that you may use"
         raise _Unplannable(f"Not planned: {quoted(name)} {several}.")
     return found[0]
 
@@ -408,13 +550,21 @@ def _entity(call: OwnCall, name: str) -> str:
 def _state(call: OwnCall, entity_id: str) -> str:
     """Return a state as Home Assistant writes it, or a bound such as "> 20", with its time. Raises `_Unplannable`."""
     state, seconds = _lasting(_word(call.arguments, _STATE))
-    lasting = f" for {seconds} s" if seconds else ""
-    if bound := _BOUND.fullmatch(state):
+    if seconds:
+        lasting = f" for {seconds} s"
+    else:
+        lasting = ""
+    bound = _BOUND.fullmatch(state)
+    if bound:
         number = _NUMBER.fullmatch(bound[2])
         return f"{bound[1]} {number[1].replace(',', '.') if number else _like(call, entity_id, bound[2])}{lasting}"
     state = state_key(state)
     if Condition(entity_id).happens:
-        return _event_type(call, entity_id, state)
+        return _event_type(
+            call,
+            entity_id,
+            state,
+        )
     if not state:
         raise _Unplannable("Give the state, or a bound such as '> 20'.")
     is_binary = entity_id.partition(".")[0] in {
@@ -422,18 +572,34 @@ def _state(call: OwnCall, entity_id: str) -> str:
         "input_boolean",
         "switch",
     }
-    state = _STATES.get(state, state) if is_binary else _PLACES.get(state, state)
+    if is_binary:
+        state = _STATES.get(state, state)
+    else:
+        state = _PLACES.get(state, state)
     return f"{state}{lasting}"
 
 
-def _event_type(call: OwnCall, entity_id: str, words: str) -> str:
+def _event_type(
+    call: OwnCall,
+    entity_id: str,
+    words: str,
+) -> str:
     """Return the type of an event that words name; empty for any."""
     known = call.hass.states.get(entity_id)
-    types = known.attributes.get(ATTR_EVENT_TYPES) if known else None
-    return words if isinstance(types, list) and words in types else ""
+    if known:
+        types = known.attributes.get(ATTR_EVENT_TYPES)
+    else:
+        types = None
+    if isinstance(types, list) and words in types:
+        return words
+    return ""
 
 
-def _like(call: OwnCall, entity_id: str, name: str) -> str:
+def _like(
+    call: OwnCall,
+    entity_id: str,
+    name: str,
+) -> str:
     """Return the id of an entity that can be compared with another one. Raises `_Unplannable`."""
     other = _entity(call, name)
     if Condition(entity_id, above=other).holds(call.hass.states) is None:
@@ -445,20 +611,32 @@ def _like(call: OwnCall, entity_id: str, name: str) -> str:
 
 def _lasting(text: str) -> tuple[str, int]:
     """Return a state, and the seconds for which it has to hold."""
-    if (found := _LASTING.fullmatch(text.strip())) is None or not found[2]:
+    found = _LASTING.fullmatch(text.strip())
+    if found is None or not found[2]:
         return text.strip(), 0
     return found[1], min(int(found[2]) * _UNITS[found[3].lower()], _LONGEST_WAIT)
 
 
 def _condition(given: JsonObject) -> Condition | None:
-    if not (entity_id := _word(given, _ENTITY)):
+    entity_id = _word(given, _ENTITY)
+    if not entity_id:
         return None
     state, seconds = _lasting(_word(given, _STATE))
-    if not (bound := _BOUND.fullmatch(state)):
-        return Condition(entity_id, state, seconds=seconds)
+    bound = _BOUND.fullmatch(state)
+    if not bound:
+        return Condition(
+            entity_id,
+            state,
+            seconds=seconds,
+        )
     other = float(bound[2]) if _NUMBER.fullmatch(bound[2]) else bound[2]
     above, below = (other, None) if bound[1] == ">" else (None, other)
-    return Condition(entity_id, above=above, below=below, seconds=seconds)
+    return Condition(
+        entity_id,
+        above=above,
+        below=below,
+        seconds=seconds,
+    )
 
 
 def _new_plan(
@@ -466,7 +644,10 @@ def _new_plan(
 ) -> FuturePlan:
     due: datetime | None = dt_util.parse_datetime(_word(given, _DUE))
     condition = _condition(given)
-    state = call.hass.states.get(condition.entity_id) if condition else None
+    if condition:
+        state = call.hass.states.get(condition.entity_id)
+    else:
+        state = None
     repeats = due is None and given.get(_KIND) in _ALWAYS
     # An action is for what happens from now on, and its routine has no end.
     acts = repeats and kind is PlanKind.ACT
@@ -506,7 +687,10 @@ def _asker(call: OwnCall) -> Asker:
     )
 
 
-def plans_called(plans: Sequence[FuturePlan], words: str) -> Sequence[FuturePlan]:
+def plans_called(
+    plans: Sequence[FuturePlan],
+    words: str,
+) -> Sequence[FuturePlan]:
     """Return the plans with ids or words, by text or else by time, in the order in which they are due."""
     words, ordered = plain_name(words), sorted(plans, key=due_order)
     found = [
@@ -520,7 +704,10 @@ def plans_called(plans: Sequence[FuturePlan], words: str) -> Sequence[FuturePlan
     return found or plans_named(ordered, words)
 
 
-def plans_named(plans: Iterable[FuturePlan], words: str) -> Sequence[FuturePlan]:
+def plans_named(
+    plans: Iterable[FuturePlan],
+    words: str,
+) -> Sequence[FuturePlan]:
     """Return the plans that have all of some words in any order."""
     named = {*heard_words(words)}
     return [
@@ -533,7 +720,8 @@ def plans_named(plans: Iterable[FuturePlan], words: str) -> Sequence[FuturePlan]
 def _own_plans(call: OwnCall) -> Sequence[FuturePlan]:
     """Return the plans of the person and of the household, the oldest first; for a guest, those of guests."""
     plans = async_get_schedule(call.hass).plans.stored.plans
-    if since := _guests_since(call):
+    since = _guests_since(call)
+    if since:
         return plans_of_guests(plans, since)
     return plans_of(plans, call.speaker.person_id)
 
@@ -541,7 +729,9 @@ def _own_plans(call: OwnCall) -> Sequence[FuturePlan]:
 def _guests_since(call: OwnCall) -> datetime | None:
     """Return when guest mode began, if the speaker is a guest."""
     rules = async_get_home_rules(call.hass).current
-    return rules.guests_since if is_guest(rules, call.speaker) else None
+    if is_guest(rules, call.speaker):
+        return rules.guests_since
+    return None
 
 
 def _to_cancel(call: OwnCall) -> Sequence[FuturePlan]:
@@ -563,11 +753,19 @@ def _to_move(call: OwnCall) -> FuturePlan:
     found = plans_called(plans, words)
     if len(found) == 1:
         return found[0]
-    due = due_about(call.hass, plans, str(call.arguments[_TEXT]), call.language)
+    due = due_about(
+        call.hass,
+        plans,
+        str(call.arguments[_TEXT]),
+        call.language,
+    )
     return due or _only(found, plans)
 
 
-def _only(found: Sequence[FuturePlan], plans: Sequence[FuturePlan]) -> FuturePlan:
+def _only(
+    found: Sequence[FuturePlan],
+    plans: Sequence[FuturePlan],
+) -> FuturePlan:
     """Return the only plan that was found among some. Raises `_Unplannable`."""
     if len(found) == 1:
         return found[0]
@@ -591,16 +789,26 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
             return await _async_stop(call)
         if kind == _MOVE:
             moved = await _async_move(call, _to_move(call))
-            return ToolAnswer({}, speech=await _async_say(call, [moved]))
+            return ToolAnswer(
+                {},
+                speech=await _async_say(call, [moved]),
+            )
         return await _async_cancel(call)
     except _Unplannable as error:
         return error_answer(str(error))
     except NotPlanned as error:
-        why = await async_error_text(call.hass, call.language, error.problem)
+        why = await async_error_text(
+            call.hass,
+            call.language,
+            error.problem,
+        )
         return replace(error_answer(why), speech=why)
 
 
-async def _async_say(call: OwnCall, plans: Sequence[FuturePlan]) -> str:
+async def _async_say(
+    call: OwnCall,
+    plans: Sequence[FuturePlan],
+) -> str:
     """Return plans as sentences."""
     sentences = await call.async_sentences()
     return " ".join(
@@ -608,8 +816,16 @@ async def _async_say(call: OwnCall, plans: Sequence[FuturePlan]) -> str:
     )
 
 
-async def _async_plan(call: OwnCall, kind: PlanKind) -> ToolAnswer:
-    plan = _new_plan(call, kind, call.arguments, _text_of(call, kind))
+async def _async_plan(
+    call: OwnCall,
+    kind: PlanKind,
+) -> ToolAnswer:
+    plan = _new_plan(
+        call,
+        kind,
+        call.arguments,
+        _text_of(call, kind),
+    )
     if kind is PlanKind.ACT:
         plan = _with_call(call, plan)
     planned = await async_get_schedule(call.hass).async_add(plan)
@@ -624,9 +840,15 @@ async def _async_plan(call: OwnCall, kind: PlanKind) -> ToolAnswer:
 async def _async_list(call: OwnCall) -> ToolAnswer:
     known = sorted(_own_plans(call), key=due_order)
     ids = _word(call.arguments, _TEXT).split()
-    speech = await _async_say(call, [plan for plan in known if plan.id in ids] or known)
+    speech = await _async_say(
+        call,
+        [plan for plan in known if plan.id in ids] or known,
+    )
     sentences = await call.async_sentences()
-    return ToolAnswer({}, speech=speech or sentences["later_none"])
+    return ToolAnswer(
+        {},
+        speech=speech or sentences["later_none"],
+    )
 
 
 async def _async_stop(call: OwnCall) -> ToolAnswer:
@@ -642,11 +864,19 @@ async def _async_cancel(call: OwnCall) -> ToolAnswer:
     """Take back the plans that the speaker may, and say which, and why not the others."""
     schedule, cancelled, why = async_get_schedule(call.hass), list[FuturePlan](), ""
     for plan in sorted(_to_cancel(call), key=due_order):
-        problem = await schedule.async_problem(plan, call.speaker, takes_back=True)
+        problem = await schedule.async_problem(
+            plan,
+            call.speaker,
+            takes_back=True,
+        )
         if problem is None:
             cancelled.append(plan)
         elif not why:
-            why = await async_error_text(call.hass, call.language, problem)
+            why = await async_error_text(
+                call.hass,
+                call.language,
+                problem,
+            )
     if why and not cancelled:
         return replace(error_answer(why), speech=why)
     for plan in cancelled:
@@ -655,23 +885,50 @@ async def _async_cancel(call: OwnCall) -> ToolAnswer:
     spoken = sentences["later_none"]
     if cancelled:
         kinds = {await async_reminder_kind(call.hass, plan) for plan in cancelled}
-        same = kinds.pop() if len(kinds) == 1 < len(cancelled) else None
-        key = f"later_cancelled_{same}s" if same else "later_cancelled"
+        if len(kinds) == 1 < len(cancelled):
+            same = kinds.pop()
+        else:
+            same = None
+        if same:
+            key = f"later_cancelled_{same}s"
+        else:
+            key = "later_cancelled"
         texts = ", ".join(plan.text for plan in cancelled)
-        spoken = sentences[key].format(count=len(cancelled), what=texts)
-    return ToolAnswer({}, speech=f"{spoken} {why}".rstrip())
+        spoken = sentences[key].format(
+            count=len(cancelled),
+            what=texts,
+        )
+    return ToolAnswer(
+        {},
+        speech=f"{spoken} {why}".rstrip(),
+    )
 
 
-async def _async_move(call: OwnCall, plan: FuturePlan) -> FuturePlan:
+async def _async_move(
+    call: OwnCall,
+    plan: FuturePlan,
+) -> FuturePlan:
     """Move a plan; one whose action was asked about for its new time has the terms of that yes from now on."""
     timed, is_judged = (
-        _new_plan(call, plan.kind, call.arguments, ""),
+        _new_plan(
+            call,
+            plan.kind,
+            call.arguments,
+            "",
+        ),
         plan.call is None or _TOOL in call.arguments,
     )
 
     def moved(known: FuturePlan) -> FuturePlan:
-        new = replace(known, due=timed.due, words=timed.words, every=timed.every)
-        return _with_call(call, new) if is_judged and new.call else new
+        new = replace(
+            known,
+            due=timed.due,
+            words=timed.words,
+            every=timed.every,
+        )
+        if is_judged and new.call:
+            return _with_call(call, new)
+        return new
 
     return await async_get_schedule(call.hass).async_change(
         plan.id, moved, None if is_judged else call.speaker
@@ -689,13 +946,20 @@ def _text_of(call: OwnCall, kind: PlanKind) -> str:
         case PlanKind.REMIND:
             return " ".join(str(call.arguments[_TEXT]).split())
         case PlanKind.TELL:
-            return entity_name(call.hass, str(call.arguments[_ENTITY]))
+            return entity_name(
+                call.hass,
+                str(call.arguments[_ENTITY]),
+            )
         case PlanKind.ACT:
             arguments = call.arguments[_ARGUMENTS]
-            sentence = (
-                arguments.get("sentence") if isinstance(arguments, dict) else None
-            )
-            actions = call.approval.actions if call.approval else ""
+            if isinstance(arguments, dict):
+                sentence = arguments.get("sentence")
+            else:
+                sentence = None
+            if call.approval:
+                actions = call.approval.actions
+            else:
+                actions = ""
             text = actions or str(sentence or call.arguments[_TOOL])
             if call.arguments[_TOOL] == BROADCAST_TOOL and isinstance(arguments, dict):
                 parts = (arguments.get("to"), arguments.get("message"))
@@ -726,7 +990,10 @@ async def _async_effects(call: OwnCall) -> Effects:
     kind = PlanKind.TELL if call.arguments.get(_ENTITY) else call.arguments.get(_KIND)
     if kind in {_LIST, _MOVE, _CANCEL} and _guests_since(call) and _own_plans(call):
         kind = _OF_GUESTS
-    return run_by(f"{LATER_TOOL}_{kind}", Touches(beside_entities=True))
+    return run_by(
+        f"{LATER_TOOL}_{kind}",
+        Touches(beside_entities=True),
+    )
 
 
 _NOTHING: Final = "-"

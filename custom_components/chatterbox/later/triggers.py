@@ -41,7 +41,10 @@ async def async_validated(
     hass: HomeAssistant, triggers: Sequence[JsonObject]
 ) -> list[ConfigType]:
     """Return triggers as Home Assistant attaches them. Raises `vol.Invalid` and `HomeAssistantError`."""
-    return await async_validate_trigger_config(hass, cv.TRIGGER_SCHEMA([*triggers]))
+    return await async_validate_trigger_config(
+        hass,
+        cv.TRIGGER_SCHEMA([*triggers]),
+    )
 
 
 @dataclass(slots=True, eq=False)
@@ -62,9 +65,16 @@ class Watch:
         """Wait, and return whether the triggers can be waited for."""
         self._look()
         try:
-            configs = await async_validated(self.hass, self.plan.triggers)
+            configs = await async_validated(
+                self.hass,
+                self.plan.triggers,
+            )
         except (vol.Invalid, HomeAssistantError) as error:
-            LOGGER.warning("Plan %s waits in vain: %s", self.plan.id, error)
+            LOGGER.warning(
+                "Plan %s waits in vain: %s",
+                self.plan.id,
+                error,
+            )
             return False
         name = f"plan {self.plan.id}"
         self._detach = detach = await async_initialize_triggers(
@@ -108,7 +118,10 @@ class Watch:
         plan = self.plan
         if plan.told_at is None:
             return timedelta()
-        pause = _OFTEN if plan.kind is PlanKind.ACT else SELDOM
+        if plan.kind is PlanKind.ACT:
+            pause = _OFTEN
+        else:
+            pause = SELDOM
         return plan.told_at + pause - dt_util.utcnow()
 
     def _look(self) -> None:
@@ -141,7 +154,11 @@ class Watch:
             self._stop_timer = None
 
 
-def _has_happened(old: State | None, new: State | None, kind: str) -> bool:
+def _has_happened(
+    old: State | None,
+    new: State | None,
+    kind: str,
+) -> bool:
     """Return whether a change of the state of an entity is that something has happened, and not that it came back."""
     if old is None or new is None or old.state in {STATE_UNAVAILABLE, new.state}:
         return False

@@ -55,7 +55,11 @@ class FactList(TodoListEntity):
         """Follow the facts."""
         await super().async_added_to_hass()
         self.async_on_remove(
-            async_dispatcher_connect(self.hass, SIGNAL_MEMORIES, self._async_follow)
+            async_dispatcher_connect(
+                self.hass,
+                SIGNAL_MEMORIES,
+                self._async_follow,
+            )
         )
         self._async_take_facts()
 
@@ -89,7 +93,10 @@ class FactList(TodoListEntity):
         """Delete facts."""
         with _refusals():
             await self._async_check()
-            await async_get_memories(self.hass).async_forget(self._keeper, uids)
+            await async_get_memories(self.hass).async_forget(
+                self._keeper,
+                uids,
+            )
 
     async def _async_check(self) -> None:
         """Raise `NotRemembered` if this list may not be changed."""
@@ -117,18 +124,36 @@ class HouseholdList(FactList):
     async def _async_check(self) -> None:
         # An intent sets no context: its speaker is not known.
         context, self._context = self._context, None
-        speaker = speaker_of(self.hass, context.user_id if context else None)
+        speaker = speaker_of(
+            self.hass,
+            context.user_id if context else None,
+        )
         if not await async_may_write(self.hass, speaker):
             raise NotRemembered(MemoryProblem.NOT_PERMITTED)
 
 
 def _item(fact: Fact) -> TodoItem:
-    status = TodoItemStatus.COMPLETED if fact.is_aside else TodoItemStatus.NEEDS_ACTION
+    if fact.is_aside:
+        status = TodoItemStatus.COMPLETED
+    else:
+        status = TodoItemStatus.NEEDS_ACTION
     if fact.ends is None:
-        return TodoItem(fact.text, fact.id, status)
+        return TodoItem(
+            fact.text,
+            fact.id,
+            status,
+        )
     last = last_day(fact.ends)
-    due = last.date() if is_whole_day(fact.ends) else last
-    return TodoItem(fact.text, fact.id, status, due=due)
+    if is_whole_day(fact.ends):
+        due = last.date()
+    else:
+        due = last
+    return TodoItem(
+        fact.text,
+        fact.id,
+        status,
+        due=due,
+    )
 
 
 def _end_of(item: TodoItem) -> datetime | None:
@@ -147,7 +172,10 @@ def _refusals() -> Iterator[None]:
     try:
         yield
     except NotRemembered as error:
-        bounds = {"longest": str(LONGEST_FACT), "most": str(MOST_FACTS)}
+        bounds = {
+            "longest": str(LONGEST_FACT),
+            "most": str(MOST_FACTS),
+        }
         raise translated(
             ServiceValidationError, error.problem.value, **bounds
         ) from error

@@ -117,10 +117,16 @@ class KnownFact(NamedTuple):
     def line(self) -> str:
         """Return its line in a prompt."""
         quoted = json.dumps(self.fact.text, ensure_ascii=False).translate(_MARKUP)
-        notes = [_HOUSEHOLD] if self.is_of_household else []
+        if self.is_of_household:
+            notes = [_HOUSEHOLD]
+        else:
+            notes = []
         if self.fact.ends:
             notes.append(f"{_UNTIL} {_written_end(self.fact.ends)}")
-        note = f" ({', '.join(notes)})" if notes else ""
+        if notes:
+            note = f" ({', '.join(notes)})"
+        else:
+            note = ""
         return f"- {self.fact.id}: {quoted}{note}"
 
 
@@ -128,7 +134,9 @@ def last_day(ends: datetime) -> datetime:
     """Return an end in local time; of a whole day, a moment of that day."""
     local = dt_util.as_local(ends)
     is_midnight = local == dt_util.start_of_local_day(local)
-    return local - timedelta(minutes=1) if is_midnight else local
+    if is_midnight:
+        return local - timedelta(minutes=1)
+    return local
 
 
 def is_whole_day(ends: datetime) -> bool:
@@ -138,10 +146,15 @@ def is_whole_day(ends: datetime) -> bool:
 
 def _written_end(ends: datetime) -> str:
     last = last_day(ends)
-    return f"{last:%Y-%m-%d}" if is_whole_day(ends) else f"{last:%Y-%m-%d %H:%M}"
+    if is_whole_day(ends):
+        return f"{last:%Y-%m-%d}"
+    return f"{last:%Y-%m-%d %H:%M}"
 
 
-def memory_prompt(newest: Sequence[KnownFact], words: str = "") -> str:
+def memory_prompt(
+    newest: Sequence[KnownFact],
+    words: str = "",
+) -> str:
     """Return the section of a prompt about facts, the newest first: those nearest to the words of a request.
 
     Those that do not fit are only counted.
@@ -156,11 +169,17 @@ def memory_prompt(newest: Sequence[KnownFact], words: str = "") -> str:
     if not newest:
         return ""
     more = len(newest) - len(lines)
-    rest = [f"There are {more} more: {MEMORY.name} lists all."] if more else []
+    if more:
+        rest = [f"There are {more} more: {MEMORY.name} lists all."]
+    else:
+        rest = []
     return "\n".join((_HEADING, *lines, *rest))
 
 
-def _nearest(newest: Sequence[KnownFact], words: str) -> Sequence[KnownFact]:
+def _nearest(
+    newest: Sequence[KnownFact],
+    words: str,
+) -> Sequence[KnownFact]:
     """Return facts by the words that they share with a request. A word that few of them have counts more."""
     heard = telling_words(words[:MOST_UNDERSTOOD])
     shared = {
@@ -175,26 +194,46 @@ def _nearest(newest: Sequence[KnownFact], words: str) -> Sequence[KnownFact]:
     )
 
 
-def facts_of(memories: Memories, keepers: Iterable[Keeper]) -> list[KnownFact]:
+def facts_of(
+    memories: Memories,
+    keepers: Iterable[Keeper],
+) -> list[KnownFact]:
     """Return the facts of some keepers."""
     return [
-        KnownFact(keeper, fact) for keeper in keepers for fact in memories.facts(keeper)
+        KnownFact(
+            keeper,
+            fact,
+        )
+        for keeper in keepers
+        for fact in memories.facts(keeper)
     ]
 
 
-def _active(memories: Memories, keepers: Iterable[Keeper]) -> list[KnownFact]:
+def _active(
+    memories: Memories,
+    keepers: Iterable[Keeper],
+) -> list[KnownFact]:
     """Return the facts of some keepers that are told, the newest first."""
     known = reversed(facts_of(memories, keepers))
     active = [one for one in known if not one.fact.is_aside]
-    return sorted(active, key=lambda one: one.fact.created, reverse=True)
+    return sorted(
+        active,
+        key=lambda one: one.fact.created,
+        reverse=True,
+    )
 
 
-def _keepers(agent: str, speaker: Speaker) -> tuple[Keeper, ...] | ToolAnswer:
+def _keepers(
+    agent: str,
+    speaker: Speaker,
+) -> tuple[Keeper, ...] | ToolAnswer:
     """Return whose facts a speaker is told, or else the answer of a tool that does not serve them."""
     person = known_person(speaker)
     if isinstance(person, str):
         return Keeper(agent, person), HOUSEHOLD
-    return (HOUSEHOLD,) if speaker.asking is Asking.PERSON else person
+    if speaker.asking is Asking.PERSON:
+        return (HOUSEHOLD,)
+    return person
 
 
 async def async_get_memory_prompt(
@@ -224,17 +263,35 @@ def _serving(
         memories = async_get_memories(call.hass)
         try:
             await memories.async_load()
-            return await run(call, memories, keepers)
+            return await run(
+                call,
+                memories,
+                keepers,
+            )
         except NotRemembered as error:
-            text = await async_error_text(call.hass, call.language, error.problem)
-            bounds = {"longest": LONGEST_FACT, "most": MOST_FACTS}
+            text = await async_error_text(
+                call.hass,
+                call.language,
+                error.problem,
+            )
+            bounds = {
+                "longest": LONGEST_FACT,
+                "most": MOST_FACTS,
+            }
             problem: JsonObject = {"error": _PROBLEMS[error.problem]}
-            return ToolAnswer(problem, is_error=True, speech=text.format(**bounds))
+            return ToolAnswer(
+                problem,
+                is_error=True,
+                speech=text.format(**bounds),
+            )
 
     return serve
 
 
-async def _async_check_writer(call: OwnCall, keeper: Keeper) -> None:
+async def _async_check_writer(
+    call: OwnCall,
+    keeper: Keeper,
+) -> None:
     """Raise `NotRemembered` for somebody who may not change facts of the household."""
     if keeper == HOUSEHOLD and not await async_may_write(call.hass, call.speaker):
         raise NotRemembered(MemoryProblem.NOT_PERMITTED)
@@ -250,32 +307,58 @@ async def _async_remember(
 ) -> ToolAnswer:
     text, sentences = str(call.arguments.get(_FACT, "")), await call.async_sentences()
     if REDACTED_PIN in text or names_pin(text):
-        return ToolAnswer({"error": _PIN}, is_error=True, speech=sentences["fact_pin"])
+        return ToolAnswer(
+            {"error": _PIN},
+            is_error=True,
+            speech=sentences["fact_pin"],
+        )
     is_of_all, person = call.arguments.get(_HOUSEHOLD), known_person(call.speaker)
     if isinstance(person, ToolAnswer) and not is_of_all:
         data: JsonObject = {"error": f"{person.data['error']}{_OF_ALL}"}
-        return ToolAnswer(data, is_error=True, speech=sentences["fact_of_whom"])
+        return ToolAnswer(
+            data,
+            is_error=True,
+            speech=sentences["fact_of_whom"],
+        )
     words, ends = str(call.arguments.get(_UNTIL) or ""), None
     if words:
         await call.hass.async_add_executor_job(prepare, call.language)
-        ends = end_of(call.hass, words, call.language)
+        ends = end_of(
+            call.hass,
+            words,
+            call.language,
+        )
         if ends is None:
             return _not_until(words, sentences["fact_no_end"])
     keeper, name = keepers[0], call.speaker.name or ""
     if is_of_all:
         keeper, name = HOUSEHOLD, ""
     await _async_check_writer(call, keeper)
-    known = KnownFact(keeper, await memories.async_add(keeper, text, name, ends))
-    speech = _speech_of_new(known, sentences, call.language)
-    return ToolAnswer({"remembered": known.for_model()}, speech=speech)
+    known = KnownFact(
+        keeper,
+        await memories.async_add(keeper, text, name, ends),
+    )
+    speech = _speech_of_new(
+        known,
+        sentences,
+        call.language,
+    )
+    return ToolAnswer(
+        {"remembered": known.for_model()},
+        speech=speech,
+    )
 
 
 def _speech_of_new(
     known: KnownFact, sentences: Mapping[str, str], language: str
 ) -> str:
     """Return what is said of a fact that is remembered; empty for the sentence of `done`."""
-    speech = sentences["fact_for_all"] if known.is_of_household else ""
-    if (ends := known.fact.ends) is None:
+    if known.is_of_household:
+        speech = sentences["fact_for_all"]
+    else:
+        speech = ""
+    ends = known.fact.ends
+    if ends is None:
         return speech
     last = last_day(ends)
     time = spoken_date(last.date(), language)
@@ -285,11 +368,20 @@ def _speech_of_new(
     return f"{speech or sentences['spoken_remembered']} {until}"
 
 
-def end_of(hass: HomeAssistant, words: str, language: str) -> datetime | None:
+def end_of(
+    hass: HomeAssistant,
+    words: str,
+    language: str,
+) -> datetime | None:
     """Return the end that words mean, in UTC: of a day, its end. None if they mean none."""
     time = without_until(words, language)
     sun = partial(get_astral_event_date, hass)
-    moment = resolve_time(time, now=dt_util.now(), language=language, sun=sun)
+    moment = resolve_time(
+        time,
+        now=dt_util.now(),
+        language=language,
+        sun=sun,
+    )
     if moment is None or moment.every:
         return None
     is_day = names_days(time, language) and not (moment.is_sure or moment.names_hour)
@@ -305,7 +397,11 @@ def _not_until(words: str, speech: str) -> ToolAnswer:
         f"Not remembered: {json.dumps(words)} is no time that is understood, or not within a year. Ask, or write it "
         f"like {dt_util.now():%Y-%m-%d}."
     )
-    return ToolAnswer({"error": error}, is_error=True, speech=speech)
+    return ToolAnswer(
+        {"error": error},
+        is_error=True,
+        speech=speech,
+    )
 
 
 def _definition(
@@ -313,7 +409,13 @@ def _definition(
 ) -> ToolDefinition:
     part = ToolPart(MEMORY, action)
     name = MEMORY.actions[action]
-    return ToolDefinition(name, description, schema, annotations, part=part)
+    return ToolDefinition(
+        name,
+        description,
+        schema,
+        annotations,
+        part=part,
+    )
 
 
 REMEMBER: Final = OwnTool(
@@ -351,7 +453,10 @@ async def _async_list(
         data |= {"note": unknown.data["error"]}
     if active:
         facts = "; ".join(one.fact.text.rstrip(".") for one in active)
-        return ToolAnswer(data, speech=sentences["fact_list"].format(facts=facts))
+        return ToolAnswer(
+            data,
+            speech=sentences["fact_list"].format(facts=facts),
+        )
     is_known = isinstance(unknown, str)
     return ToolAnswer(
         data, speech=sentences["fact_none" if is_known else "fact_of_whom"]
@@ -384,13 +489,23 @@ async def _async_forget(
             "error": "There is no such fact. Give the id of one of these.",
             "facts": [one.for_model() for one in _active(memories, keepers)],
         }
-        return ToolAnswer(data, is_error=True, speech=sentences["fact_unknown"])
+        return ToolAnswer(
+            data,
+            is_error=True,
+            speech=sentences["fact_unknown"],
+        )
     await _async_check_writer(call, known.keeper)
-    await memories.async_forget(known.keeper, [known.fact.id])
+    await memories.async_forget(
+        known.keeper,
+        [known.fact.id],
+    )
     return ToolAnswer({"forgotten": known.for_model()})
 
 
-def find_fact(known: Sequence[KnownFact], words: str) -> KnownFact | None:
+def find_fact(
+    known: Sequence[KnownFact],
+    words: str,
+) -> KnownFact | None:
     """Return the fact with this id or text, or else the only one that contains it, or all of its words."""
     meant, telling = plain_name(words), telling_words(words)
     ways: tuple[Callable[[Fact], bool], ...] = (
@@ -403,7 +518,9 @@ def find_fact(known: Sequence[KnownFact], words: str) -> KnownFact | None:
     for is_meant in ways:
         found = [one for one in known if is_meant(one.fact)]
         if found:
-            return found[0] if len(found) == 1 else None
+            if len(found) == 1:
+                return found[0]
+            return None
     return None
 
 
@@ -411,7 +528,10 @@ FORGET: Final = OwnTool(
     definition=_definition(
         "forget",
         "Forgets a fact. Only when the person asks for it in their own words.",
-        parameters({_FACT: ("string", "Id of the fact")}, _FACT),
+        parameters(
+            {_FACT: ("string", "Id of the fact")},
+            _FACT,
+        ),
         _CHANGES,
     ),
     run=_async_forget,

@@ -133,7 +133,12 @@ class Memories:
     def __init__(self, hass: HomeAssistant) -> None:
         """Prepare the storage without reading it."""
         self._hass = hass
-        self._file = StoredFile(hass, "memories", _people_from, version=VERSION)
+        self._file = StoredFile(
+            hass,
+            "memories",
+            _people_from,
+            version=VERSION,
+        )
         self._people: _People | None = None
         self._one_at_a_time = asyncio.Lock()
         self._cancel_end: CALLBACK_TYPE = lambda: None
@@ -148,7 +153,9 @@ class Memories:
     def facts(self, keeper: Keeper) -> tuple[Fact, ...]:
         """Return the facts of a keeper, oldest first; none before they are loaded."""
         person = (self._people or {}).get(keeper)
-        return _current(person.facts) if person else ()
+        if person:
+            return _current(person.facts)
+        return ()
 
     @callback
     def keepers(self) -> tuple[Keeper, ...]:
@@ -171,18 +178,36 @@ class Memories:
         text = one_line(text)
 
         def add(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-            if (
-                known := next((fact for fact in facts if _is_same(fact, text)), None)
-            ) is not None:
-                return _with(facts, replace(known, is_aside=False, ends=ends))
+            known = next(
+                (fact for fact in facts if _is_same(fact, text)),
+                None,
+            )
+            if known is not None:
+                return _with(
+                    facts,
+                    replace(
+                        known,
+                        is_aside=False,
+                        ends=ends,
+                    ),
+                )
             if len(facts) >= MOST_FACTS:
                 raise NotRemembered(MemoryProblem.FULL)
             return (
                 *facts,
-                Fact(self._new_id(), text, dt_util.utcnow(), ends=ends),
+                Fact(
+                    self._new_id(),
+                    text,
+                    dt_util.utcnow(),
+                    ends=ends,
+                ),
             )
 
-        facts = await self._async_change(keeper, add, name)
+        facts = await self._async_change(
+            keeper,
+            add,
+            name,
+        )
         return next(fact for fact in facts if _is_same(fact, text))
 
     async def async_change(
@@ -198,14 +223,29 @@ class Memories:
         text = one_line(text)
 
         def change(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-            known = next((fact for fact in facts if fact.id == fact_id), None)
+            known = next(
+                (fact for fact in facts if fact.id == fact_id),
+                None,
+            )
             if known is None:
                 raise NotRemembered(MemoryProblem.GONE)
-            return _with(facts, replace(known, text=text, is_aside=is_aside, ends=ends))
+            return _with(
+                facts,
+                replace(
+                    known,
+                    text=text,
+                    is_aside=is_aside,
+                    ends=ends,
+                ),
+            )
 
         await self._async_change(keeper, change)
 
-    async def async_forget(self, keeper: Keeper, fact_ids: Iterable[str]) -> None:
+    async def async_forget(
+        self,
+        keeper: Keeper,
+        fact_ids: Iterable[str],
+    ) -> None:
         """Delete facts; unknown ones are ignored. Raises `NotRemembered`."""
         gone = frozenset(fact_ids)
         await self._async_change(
@@ -244,7 +284,11 @@ class Memories:
         self, keeper: Keeper, change: Change, name: str = ""
     ) -> tuple[Fact, ...]:
         """Change the facts of a keeper, also if the caller is cancelled meanwhile. Return them."""
-        changing = self._async_change_whole(keeper, change, name)
+        changing = self._async_change_whole(
+            keeper,
+            change,
+            name,
+        )
         return await asyncio.shield(
             self._hass.async_create_task(changing, "chatterbox change of facts")
         )
@@ -254,7 +298,14 @@ class Memories:
     ) -> tuple[Fact, ...]:
         async with self._one_at_a_time:
             known = await self._async_known()
-            before = known.get(keeper, _Person(keeper.agent, keeper.person, name))
+            before = known.get(
+                keeper,
+                _Person(
+                    keeper.agent,
+                    keeper.person,
+                    name,
+                ),
+            )
             after = replace(
                 before,
                 facts=change(_current(before.facts)),
@@ -264,17 +315,35 @@ class Memories:
                 other: person for other, person in known.items() if other != keeper
             }
             await self._async_store(
-                {**others, keeper: after} if after.facts else others
+                {
+                    **others,
+                    keeper: after,
+                }
+                if after.facts
+                else others
             )
-        async_dispatcher_send(self._hass, SIGNAL_MEMORIES, keeper)
+        async_dispatcher_send(
+            self._hass,
+            SIGNAL_MEMORIES,
+            keeper,
+        )
         return after.facts
 
     async def _async_store(self, people: _People) -> None:
         """Store a new state, and use it once it is stored."""
         if people == self._people:
             return
-        written = {"people": _STORED.dump_python(tuple(people.values()), mode="json")}
-        if obstacle := await self._file.async_save(written, keeps=False):
+        written = {
+            "people": _STORED.dump_python(
+                tuple(people.values()),
+                mode="json",
+            )
+        }
+        obstacle = await self._file.async_save(
+            written,
+            keeps=False,
+        )
+        if obstacle:
             raise NotRemembered(MemoryProblem(f"memory_{obstacle}"))
         self._people = people
         self._follow_end()
@@ -287,7 +356,11 @@ class Memories:
         if ends:
             job = HassJob(self._async_end, cancel_on_shutdown=True)
             wait = (min(ends) - dt_util.utcnow()).total_seconds()
-            self._cancel_end = async_call_later(self._hass, wait, job)
+            self._cancel_end = async_call_later(
+                self._hass,
+                wait,
+                job,
+            )
 
     async def _async_end(self, _now: datetime) -> None:
         for keeper, person in (self._people or {}).items():
@@ -342,11 +415,17 @@ def _is_same(fact: Fact, text: str) -> bool:
     return plain_name(fact.text) == plain_name(text)
 
 
-def _with(facts: Sequence[Fact], changed: Fact) -> tuple[Fact, ...]:
+def _with(
+    facts: Sequence[Fact],
+    changed: Fact,
+) -> tuple[Fact, ...]:
     return tuple(changed if fact.id == changed.id else fact for fact in facts)
 
 
-async def async_may_write(hass: HomeAssistant, speaker: Speaker) -> bool:
+async def async_may_write(
+    hass: HomeAssistant,
+    speaker: Speaker,
+) -> bool:
     """Return whether a speaker may change the facts of the household."""
     match writers := async_get_home_rules(hass).current.household_writers:
         case HouseholdWriters.EVERYONE:

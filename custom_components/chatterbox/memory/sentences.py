@@ -51,19 +51,31 @@ async def async_recognize_fact(
         until = until or words
         # "Remember until Friday that we have guests."
         if request is None or request.fact.startswith(time.words):
-            request = await async_fact_request(hass, time.rest, language)
+            request = await async_fact_request(
+                hass,
+                time.rest,
+                language,
+            )
     if request is None:
         return None
     arguments: JsonObject = {"fact": request.fact} if request.fact else {}
     if request.action == "remember":
         arguments |= {} if request.is_own else {"household": True}
         arguments |= {"until": until} if until else {}
-    call = ToolCall("", _TOOLS[request.action], canonical_json(arguments))
+    call = ToolCall(
+        "",
+        _TOOLS[request.action],
+        canonical_json(arguments),
+    )
     return RecognizedRequest(
         call.name,
         is_question=request.action == "list",
         call=call,
-        is_last_resort=await _async_may_mean_more(hass, user_input, request),
+        is_last_resort=await _async_may_mean_more(
+            hass,
+            user_input,
+            request,
+        ),
     )
 
 
@@ -95,6 +107,13 @@ def _ends_in(
     """
     for time in times_in(text, language):
         words = without_until(time.words, language)
-        ends = end_of(hass, words, language) if words != time.words else None
+        if words != time.words:
+            ends = end_of(
+                hass,
+                words,
+                language,
+            )
+        else:
+            ends = None
         if ends and is_whole_day(ends):
             yield words, time

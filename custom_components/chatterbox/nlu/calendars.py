@@ -61,11 +61,23 @@ def _grammar(language: str) -> _Grammar | None:
         return None
     phrases = PhraseTree[str]()
     for action, texts in words["phrases"].items():
-        phrases.add_all(texts, action, {})
+        phrases.add_all(
+            texts,
+            action,
+            {},
+        )
     rules = {name: PhraseTree[str]() for name in words["rules"]}
     for name, text in words["rules"].items():
-        rules[name].add_all(text, name, {})
-    return _Grammar(phrases, rules, divided(fold(words.get("ends", ""))))
+        rules[name].add_all(
+            text,
+            name,
+            {},
+        )
+    return _Grammar(
+        phrases,
+        rules,
+        divided(fold(words.get("ends", ""))),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +118,18 @@ class _Sentence:
         for action in node.values:
             yield at, replace(found, action=action)
         if at < len(self.heard) and (following := node.words.get(self.heard[at])):
-            yield from self._below(following, at + 1, found)
+            yield from self._below(
+                following,
+                at + 1,
+                found,
+            )
         for name, following in node.slots.items():
             for end, filled in self._filled(name, at, found):
-                yield from self._below(following, end, filled)
+                yield from self._below(
+                    following,
+                    end,
+                    filled,
+                )
 
     def _filled(
         self, name: str, at: int, found: _Match
@@ -122,7 +142,11 @@ class _Sentence:
             for end in self._named(at):
                 yield end, replace(found, calendar=(at, end))
         else:
-            yield from self._below(self.rules[name], at, found)
+            yield from self._below(
+                self.rules[name],
+                at,
+                found,
+            )
 
     def _named(self, at: int) -> Iterator[int]:
         for name in self.names:
@@ -156,25 +180,58 @@ def calendar_request(
     heard = [one.word for one in found]
     if len(heard) > _MOST:
         return None
-    parsed = _Sentence(heard, [*known], grammar.rules, words)
-    match = min(parsed.matches(grammar.phrases), key=lambda one: one.size, default=None)
+    parsed = _Sentence(
+        heard,
+        [*known],
+        grammar.rules,
+        words,
+    )
+    match = min(
+        parsed.matches(grammar.phrases),
+        key=lambda one: one.size,
+        default=None,
+    )
     if match is None:
         return None
     first, last = match.calendar
-    title = _text(sentence, found[slice(*match.title)])
-    return CalendarRequest(match.action, title, known.get((*heard[first:last],), ""))
+    title = _text(
+        sentence,
+        found[slice(*match.title)],
+    )
+    return CalendarRequest(
+        match.action,
+        title,
+        known.get(
+            (*heard[first:last],),
+            "",
+        ),
+    )
 
 
-def _divided(sentence: str, ends: Sequence[str]) -> Iterator[Token]:
+def _divided(
+    sentence: str,
+    ends: Sequence[str],
+) -> Iterator[Token]:
     """Yield the words of a sentence; a word with one of some ends is two."""
     for token in text_tokens(sentence):
         if not token.word.isalnum():
             continue
-        last = next((one for one in ends if token.word.endswith(one)), "")
+        last = next(
+            (one for one in ends if token.word.endswith(one)),
+            "",
+        )
         middle = token.end - len(last)
         if last and middle - token.start >= _SHORTEST_PART:
-            yield Token(token.word.removesuffix(last), token.start, middle)
-            yield Token(last, middle, token.end)
+            yield Token(
+                token.word.removesuffix(last),
+                token.start,
+                middle,
+            )
+            yield Token(
+                last,
+                middle,
+                token.end,
+            )
         else:
             yield token
 
@@ -183,7 +240,10 @@ def _words(name: str) -> tuple[str, ...]:
     return tuple(token.word for token in text_tokens(name) if token.word.isalnum())
 
 
-def _text(sentence: str, found: Sequence[Token]) -> str:
+def _text(
+    sentence: str,
+    found: Sequence[Token],
+) -> str:
     if not found:
         return ""
     text = sentence[found[0].start : found[-1].end].strip(_END)

@@ -24,11 +24,20 @@ from .vocabulary import HomeVocabulary
 type Commanded = EntityCommand | Choice | OpenQuestion | UnknownName
 
 _OF_SOUNDS: Final[Mapping[str, Mapping[str, str]]] = {
-    "music": {"on": "resume", "off": "pause"},
-    "radio": {"on": "", "off": "pause"},
+    "music": {
+        "on": "resume",
+        "off": "pause",
+    },
+    "radio": {
+        "on": "",
+        "off": "pause",
+    },
 }
 """Acts on the players of music and radio, by the kind and by the act that is named."""
-_SOUNDING: Final = {"more": "louder", "less": "quieter"}
+_SOUNDING: Final = {
+    "more": "louder",
+    "less": "quieter",
+}
 """More and less of a volume."""
 _SCENES: Final = frozenset({"scene", "mood"})
 """Kinds of scenes, those for a mood beside a part of their names alone: "movie time"."""
@@ -58,7 +67,15 @@ _ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
     "resume": PLAYER,
     "dock": ROBOTS,
     **dict.fromkeys(
-        ("louder", "quieter", "next", "previous", "mute", "unmute"), PLAYER
+        (
+            "louder",
+            "quieter",
+            "next",
+            "previous",
+            "mute",
+            "unmute",
+        ),
+        PLAYER,
     ),
 }
 """The domains that an act is for."""
@@ -74,7 +91,14 @@ _BY_ASPECT: Final[Mapping[str, frozenset[str]]] = {
     "position": frozenset({"cover", "valve"}),
 }
 _BY_UNIT: Final[Mapping[str, frozenset[str]]] = {
-    **dict.fromkeys(("degrees", "celsius", "fahrenheit"), frozenset({"climate"})),
+    **dict.fromkeys(
+        (
+            "degrees",
+            "celsius",
+            "fahrenheit",
+        ),
+        frozenset({"climate"}),
+    ),
     "percent": frozenset({"light", "cover", "valve", "fan", "media_player"}),
     "kelvin": LIGHT,
     "": frozenset({"light", "climate", "media_player"}),
@@ -104,13 +128,31 @@ _ROLES: Final = frozenset(
     }
 )
 _OF_NAMES: Final = NAMING | {Role.QUANTIFIER, Role.FILLER, Role.PREPOSITION, Role.AND}
-_TELLING: Final = (Role.ENTITY, Role.KIND, Role.ASPECT, Role.PRONOUN)
+_TELLING: Final = (
+    Role.ENTITY,
+    Role.KIND,
+    Role.ASPECT,
+    Role.PRONOUN,
+)
 """The roles of words that tell by themselves what a request is about."""
 _SETTABLE: Final = frozenset(
-    {"brightness", "colour", "position", "temperature", "volume"}
+    {
+        "brightness",
+        "colour",
+        "position",
+        "temperature",
+        "volume",
+    }
 )
-_VALUES: Final = (Role.AMOUNT, Role.LEVEL, Role.COLOUR)
-_OPENING: Final = {"open": "close", "close": "open"}
+_VALUES: Final = (
+    Role.AMOUNT,
+    Role.LEVEL,
+    Role.COLOUR,
+)
+_OPENING: Final = {
+    "open": "close",
+    "close": "open",
+}
 """Acts on covers and valves, with their opposites."""
 _STEPPING: Final = frozenset({Role.ACT, Role.FILLER})
 """The roles of "a bit more", which names nothing."""
@@ -133,16 +175,34 @@ def commands(
     """
     if not _is_explained(parts, words) or _turns_back(parts, reading, words):
         return None
-    acts = _acts(parts, words, names, surroundings)
-    if moved := _moved_again(acts, parts, surroundings.command):
+    acts = _acts(
+        parts,
+        words,
+        names,
+        surroundings,
+    )
+    moved = _moved_again(
+        acts,
+        parts,
+        surroundings.command,
+    )
+    if moved:
         return [moved]
-    acts = _further(acts, parts, surroundings.command)
+    acts = _further(
+        acts,
+        parts,
+        surroundings.command,
+    )
     found = [
         one
         for act in acts
         if (one := _commands(act, parts, reading, names, surroundings))
     ]
-    return min(found, key=lambda one: isinstance(one[0], UnknownName), default=None)
+    return min(
+        found,
+        key=lambda one: isinstance(one[0], UnknownName),
+        default=None,
+    )
 
 
 def _is_explained(parts: Parts, words: Lexicon) -> bool:
@@ -156,16 +216,26 @@ def _is_explained(parts: Parts, words: Lexicon) -> bool:
     return _ROLES.issuperset(roles) and KINDS.keys() >= {*parts.values(Role.KIND)}
 
 
-def _turns_back(parts: Parts, reading: Reading, words: Lexicon) -> bool:
+def _turns_back(
+    parts: Parts,
+    reading: Reading,
+    words: Lexicon,
+) -> bool:
     """Return whether a second request lacks its verb: "turn off the fan and on the lamp", not "… and on the stairs"."""
     spans = [one for one in parts.spans if one.role is not Role.FILLER]
     for at, (before, span) in enumerate(pairwise(spans), start=2):
         is_begun = before.role in {Role.AND, Role.VERB}  # or "turn on the fan and off"
         if not is_begun or span.role is not Role.PREPOSITION:
             continue
-        found = words.phrases.found(reading.heard, span.start)
+        found = words.phrases.found(
+            reading.heard,
+            span.start,
+        )
         is_state = any(one.role is Role.STATE for end, one in found if end == span.end)
-        rest = takewhile(lambda one: one.role is not Role.AND, spans[at:])
+        rest = takewhile(
+            lambda one: one.role is not Role.AND,
+            spans[at:],
+        )
         if is_state and any(one.role in {Role.ENTITY, Role.KIND} for one in rest):
             return True
     return False
@@ -193,10 +263,22 @@ def _moved_again(
     """Return the command that has moved something a bit, once more or back: "a bit more"."""
     if command is None or not command.is_by or command.act not in _OPENING:
         return None
-    again = {"more": command.act, "less": _OPENING[command.act]}
-    act = next((again[one] for one in acts if one in again), "")
+    again = {
+        "more": command.act,
+        "less": _OPENING[command.act],
+    }
+    act = next(
+        (again[one] for one in acts if one in again),
+        "",
+    )
     is_plain = bool(act) and _STEPPING.issuperset(parts.by_role)
-    return replace(command, act=act, is_elliptic=True) if is_plain else None
+    if is_plain:
+        return replace(
+            command,
+            act=act,
+            is_elliptic=True,
+        )
+    return None
 
 
 def _further(
@@ -210,7 +292,10 @@ def _further(
     )
     if command is None or command.act not in STEPS or is_named:
         return acts
-    again = {"more": command.act, "less": STEPS[command.act]}
+    again = {
+        "more": command.act,
+        "less": STEPS[command.act],
+    }
     return [again.get(act, act) for act in acts]
 
 
@@ -247,7 +332,9 @@ def _commands(
                 found.append(replace(command, ids=ids, is_elliptic=is_elliptic))
     is_valued = command.amount is not None or bool(command.colour)
     lacks_value = command.act == "set" and not is_valued
-    return [OpenQuestion("value")] if lacks_value else found
+    if lacks_value:
+        return [OpenQuestion("value")]
+    return found
 
 
 def _parted(group: Sequence[PhraseSpan]) -> Sequence[Sequence[PhraseSpan]]:
@@ -256,11 +343,17 @@ def _parted(group: Sequence[PhraseSpan]) -> Sequence[Sequence[PhraseSpan]]:
     named = [at for at, role in enumerate(roles) if role in {Role.ENTITY, Role.KIND}]
     if not named or Role.AND not in roles[named[-1] :]:
         return ()
-    cut = roles.index(Role.AND, named[-1])
+    cut = roles.index(
+        Role.AND,
+        named[-1],
+    )
     return group[:cut], group[cut:]
 
 
-def _unknown(targets: CommandTargets, reading: Reading) -> Sequence[UnknownName] | None:
+def _unknown(
+    targets: CommandTargets,
+    reading: Reading,
+) -> Sequence[UnknownName] | None:
     """Return the words for entities that are not at home, or not there; None if they are, and cannot do it."""
     parts = targets.parts
     named = [span for span in parts.spans if span.role in NAMING]
@@ -288,14 +381,23 @@ def following_commands(
     if command is None or not (is_joined and _OF_NAMES.issuperset(parts.by_role)):
         return ()
     is_named = parts.all(Role.ENTITY) or parts.all(Role.KIND)
-    domains = _domains(command) if is_named else names.domains(command.ids)
+    if is_named:
+        domains = _domains(command)
+    else:
+        domains = names.domains(command.ids)
     found = CommandTargets(parts, command.act, domains, names, surroundings).found()
     if isinstance(found, Choice):
         return (found,)
-    return (replace(command, ids=found),) if found else ()
+    if found:
+        return (replace(command, ids=found),)
+    return ()
 
 
-def may_mean(parts: Parts, words: Lexicon, domains: AbstractSet[str]) -> bool:
+def may_mean(
+    parts: Parts,
+    words: Lexicon,
+    domains: AbstractSet[str],
+) -> bool:
     """Return whether the words of a request may be for entities of some domains.
 
     A place alone does not tell: "ouvre le garage" is not about its light, and "the
@@ -307,7 +409,10 @@ def may_mean(parts: Parts, words: Lexicon, domains: AbstractSet[str]) -> bool:
         for span in parts.all(role)
     )
     possible = [
-        _ACTS_ON.get(one, domains if one in _VAGUE_ACTS else frozenset())
+        _ACTS_ON.get(
+            one,
+            domains if one in _VAGUE_ACTS else frozenset(),
+        )
         for one in parts.acts(words)
     ]
     is_bare = any(not span.value for span in parts.all(Role.AMOUNT)) and all(
@@ -318,7 +423,12 @@ def may_mean(parts: Parts, words: Lexicon, domains: AbstractSet[str]) -> bool:
     )
 
 
-def _is_run(span: PhraseSpan, names: HomeVocabulary, *, is_scene: bool) -> bool:
+def _is_run(
+    span: PhraseSpan,
+    names: HomeVocabulary,
+    *,
+    is_scene: bool,
+) -> bool:
     """Return whether a phrase is the name of a scene or a script: the whole, or a part beside "scene"."""
     if span.named is None or span.role is not Role.ENTITY:
         return span.value in _SCENES
@@ -334,7 +444,9 @@ def _act_without_verb(parts: Parts, names: HomeVocabulary) -> str:
     if spans and all(_is_run(span, names, is_scene=is_scene) for span in spans):
         return "on" if parts.named else ""
     if any(parts.all(role) for role in _VALUES):
-        return "" if parts.all(Role.STATE) else "set"
+        if parts.all(Role.STATE):
+            return ""
+        return "set"
     return _switching_state(spans)
 
 
@@ -345,7 +457,9 @@ def _switching_state(spans: Sequence[PhraseSpan]) -> str:
         return ""
     after = {span.role for span in spans[spans.index(states[0]) + 1 :]}
     is_before_place = after <= {Role.PREPOSITION, Role.PLACE}
-    return states[0].value if states[0] is spans[0] or is_before_place else ""
+    if states[0] is spans[0] or is_before_place:
+        return states[0].value
+    return ""
 
 
 def groups_of(spans: Sequence[PhraseSpan]) -> Iterator[Sequence[PhraseSpan]]:
@@ -371,48 +485,91 @@ def groups_of(spans: Sequence[PhraseSpan]) -> Iterator[Sequence[PhraseSpan]]:
     yield from whole or [waiting]
 
 
-def _with_value(act: str, parts: Parts) -> EntityCommand | None:
+def _with_value(
+    act: str,
+    parts: Parts,
+) -> EntityCommand | None:
     """Return a command with its value; None if it lacks one, or has one too many."""
     values = [span for role in _VALUES for span in parts.all(role)]
     aspects = parts.values(Role.ASPECT)
     colours = parts.all(Role.COLOUR)
     if len(colours) == 1 and len(values) > 1:
-        return _coloured(act, parts, colours[0])
+        return _coloured(
+            act,
+            parts,
+            colours[0],
+        )
     if not act or len(values) > 1 or len(aspects) > 1:
         return None
-    command = EntityCommand(act, aspect=aspects[0] if aspects else "")
+    command = EntityCommand(
+        act,
+        aspect=aspects[0] if aspects else "",
+    )
     if not values:
         return _without_value(command, parts)
     ends = {one.end: one.value for one in parts.all(Role.PREPOSITION)}
-    before = ends.get(values[0].start, "")
+    before = ends.get(
+        values[0].start,
+        "",
+    )
     if _is_share(values[0], before, parts):
         return None
-    valued = _valued(command, values[0], before)
-    return _as_set(valued, values[0], before) if valued else None
+    valued = _valued(
+        command,
+        values[0],
+        before,
+    )
+    if valued:
+        return _as_set(
+            valued,
+            values[0],
+            before,
+        )
+    return None
 
 
-def _coloured(act: str, parts: Parts, colour: PhraseSpan) -> EntityCommand | None:
+def _coloured(
+    act: str,
+    parts: Parts,
+    colour: PhraseSpan,
+) -> EntityCommand | None:
     """Return a command that sets a colour and a brightness: "blue at 30 percent"."""
     rest = Parts([one for one in parts.spans if one is not colour])
     command = _with_value(act, rest)
     if command is None or _is_share(colour, "", parts):
         return None
     is_set = (command.act, command.unit, command.is_by) == ("set", "percent", False)
-    return replace(command, colour=colour.value) if is_set else None
+    if is_set:
+        return replace(command, colour=colour.value)
+    return None
 
 
-def _without_value(command: EntityCommand, parts: Parts) -> EntityCommand | None:
+def _without_value(
+    command: EntityCommand,
+    parts: Parts,
+) -> EntityCommand | None:
     """Return a command that has no value; None if it lacks one."""
     if command.act in _OPENING and SLIGHTLY in parts.values(Role.FILLER):
-        return replace(command, amount=_SLIGHT, unit="percent", is_by=True)
+        return replace(
+            command,
+            amount=_SLIGHT,
+            unit="percent",
+            is_by=True,
+        )
     if command.act in STEPS:
         return command
     if command.act == "set":
-        return command if command.aspect in _SETTABLE else None
+        if command.aspect in _SETTABLE:
+            return command
+        return None
     return None if command.aspect else command
 
 
-def _is_share(value: PhraseSpan, before: str, parts: Parts) -> bool:
+def _is_share(
+    value: PhraseSpan,
+    before: str,
+    parts: Parts,
+) -> bool:
     """Return whether a value tells how many are meant: "half the lights" are some of them."""
     after = [one.role for one in parts.spans if one.start > value.start]
     following = [one for one in after if one in {Role.KIND, Role.PREPOSITION}]
@@ -430,7 +587,11 @@ def _valued(
     if value.role is Role.COLOUR:
         return replace(command, colour=value.value)
     if value.role is Role.LEVEL:
-        return replace(command, amount=float(value.value), unit="percent")
+        return replace(
+            command,
+            amount=float(value.value),
+            unit="percent",
+        )
     is_by = before not in {"to", "at"} and command.act in STEPS
     if before == "by" and not is_by:
         return None
@@ -438,7 +599,12 @@ def _valued(
     is_told = bool(command.aspect) and (before == "by" or not is_by)
     if not (is_certain or is_told):
         return None
-    return replace(command, amount=value.number, unit=value.value, is_by=is_by)
+    return replace(
+        command,
+        amount=value.number,
+        unit=value.value,
+        is_by=is_by,
+    )
 
 
 def _as_set(
@@ -450,9 +616,13 @@ def _as_set(
         return command
     is_position = before == "to" and value.role is not Role.LEVEL
     if act == "close" and value.value != "50" and not is_position:
-        return EntityCommand(act) if value.value == "100" else None
+        if value.value == "100":
+            return EntityCommand(act)
+        return None
     is_set = act in {"set", "on", *STEPS} or (act in _OPENING and not command.colour)
-    return replace(command, act="set") if is_set else None
+    if is_set:
+        return replace(command, act="set")
+    return None
 
 
 def _domains(command: EntityCommand) -> frozenset[str]:

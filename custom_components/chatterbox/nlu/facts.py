@@ -65,7 +65,11 @@ def _phrases(text: str) -> _Phrases:
     return tuple(sorted(found, key=len, reverse=True))
 
 
-def fact_request(sentence: str, language: str, words: Lexicon) -> FactRequest | None:
+def fact_request(
+    sentence: str,
+    language: str,
+    words: Lexicon,
+) -> FactRequest | None:
     """Return what a sentence wants to be done with facts; None for any other sentence."""
     known = _LANGUAGES.get(base_language(language))
     if known is None:
@@ -80,12 +84,20 @@ def fact_request(sentence: str, language: str, words: Lexicon) -> FactRequest | 
     conjunction = known.get("conjunction", "")
     for action, text in (("forget", known["forget"]), ("remember", known["remember"])):
         for phrase in _phrases(text):
-            start = after_phrase(heard, phrase, words)
+            start = after_phrase(
+                heard,
+                phrase,
+                words,
+            )
             if start is None or len(heard) - start < _SHORTEST_FACT:
                 continue
             keeps = action == "remember" and phrase[-1] == conjunction
             fact = sentence[found[start - keeps].start :].strip(_END)
-            return FactRequest(action, fact, _is_own(fact, known))
+            return FactRequest(
+                action,
+                fact,
+                _is_own(fact, known),
+            )
     return None
 
 

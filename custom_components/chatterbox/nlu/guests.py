@@ -33,7 +33,10 @@ _LANGUAGES: Final = read_language_files("guests", _GuestWords)
 
 
 @cache
-def _sentences(language: str, wish: GuestModeWish) -> frozenset[tuple[str, ...]]:
+def _sentences(
+    language: str,
+    wish: GuestModeWish,
+) -> frozenset[tuple[str, ...]]:
     known = _LANGUAGES[language]
     sentences = (
         sentence.replace(_MODE, mode)
@@ -66,7 +69,12 @@ def _is_said(
     if start == len(heard):
         return not phrase
     if phrase and phrase[0] == heard[start]:
-        return _is_said(phrase[1:], heard, start + 1, words)
+        return _is_said(
+            phrase[1:],
+            heard,
+            start + 1,
+            words,
+        )
     found = words.phrases.found(heard, start)
     ends = [end for end, one in found if one.role is Role.FILLER]
     return any(_is_said(phrase, heard, end, words) for end in ends)

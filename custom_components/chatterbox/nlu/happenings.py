@@ -21,22 +21,55 @@ from .vocabulary import HomeVocabulary, KnownEntity
 
 ME: Final = "me"
 _SHARED: Final = (
-    *("accented", "article", "aspect", "endings", "heads", "kind", "place", "point"),
-    *("joining", "preposition", "unit"),
+    *(
+        "accented",
+        "article",
+        "aspect",
+        "endings",
+        "heads",
+        "kind",
+        "place",
+        "point",
+    ),
+    *(
+        "joining",
+        "preposition",
+        "unit",
+    ),
 )
 """The sections of `requests.toml` that are used, too."""
 _ROLES: Final = frozenset(
     {
-        *(Role.FILLER, Role.PREPOSITION, Role.ENTITY, Role.PLACE, Role.KIND),
-        *(Role.ASPECT, Role.STATE, Role.VERB, Role.PARTICLE, Role.AMOUNT),
+        *(
+            Role.FILLER,
+            Role.PREPOSITION,
+            Role.ENTITY,
+            Role.PLACE,
+            Role.KIND,
+        ),
+        *(
+            Role.ASPECT,
+            Role.STATE,
+            Role.VERB,
+            Role.PARTICLE,
+            Role.AMOUNT,
+        ),
         Role.PRONOUN,
     }
 )
 _AROUND: Final = " .,!。，！"  # noqa: RUF001 Chinese marks
 _LONGEST: Final = 14
 """Words of what happens."""
-_SUBJECTS: Final = (Role.ENTITY, Role.KIND, Role.PLACE, Role.ASPECT)
-_BOUNDS: Final = {"above": ">", "below": "<"}
+_SUBJECTS: Final = (
+    Role.ENTITY,
+    Role.KIND,
+    Role.PLACE,
+    Role.ASPECT,
+)
+_BOUNDS: Final = {
+    "above": ">",
+    "below": "<",
+}
 _NUMBERS: Final = frozenset({"sensor", "number", "input_number"})
 _OPENINGS: Final = frozenset({"door", "garage_door", "opening", "window"})
 _OPENED: Final = frozenset({"cover", "valve"})
@@ -54,10 +87,22 @@ _BY_CLASS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
 _BY_DOMAIN: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(("on", "off"), ON_OFF),
     **dict.fromkeys(("open", "closed"), _OPENED),
-    **dict.fromkeys(("locked", "unlocked"), frozenset({"lock"})),
-    **dict.fromkeys(_OF_PEOPLE, frozenset({"person"})),
-    **dict.fromkeys(("playing", "paused"), frozenset({"media_player"})),
-    **dict.fromkeys(("docked", "cleaning"), frozenset({"vacuum"})),
+    **dict.fromkeys(
+        ("locked", "unlocked"),
+        frozenset({"lock"}),
+    ),
+    **dict.fromkeys(
+        _OF_PEOPLE,
+        frozenset({"person"}),
+    ),
+    **dict.fromkeys(
+        ("playing", "paused"),
+        frozenset({"media_player"}),
+    ),
+    **dict.fromkeys(
+        ("docked", "cleaning"),
+        frozenset({"vacuum"}),
+    ),
 }
 """The domains of other entities that may be in a state."""
 
@@ -73,7 +118,10 @@ class Happening(NamedTuple):
     command: str
 
 
-_LANGUAGES: Final = read_language_files("happenings", dict[str, dict[str, str] | str])
+_LANGUAGES: Final = read_language_files(
+    "happenings",
+    dict[str, dict[str, str] | str],
+)
 
 
 @cache
@@ -106,13 +154,35 @@ class _Clauses(NamedTuple):
 @cache
 def _clauses(code: str) -> _Clauses:
     def phrases(key: str) -> list[list[str]]:
-        found = map(tokens_of_phrase, divided(str(_LANGUAGES[code].get(key, ""))))
-        return sorted(found, key=len, reverse=True)
+        found = map(
+            tokens_of_phrase,
+            divided(str(_LANGUAGES[code].get(key, ""))),
+        )
+        return sorted(
+            found,
+            key=len,
+            reverse=True,
+        )
 
     once = [(phrase, True) for phrase in phrases("once")]
     each = [(phrase, False) for phrase in phrases("when")]
-    before = sorted([*once, *each], key=lambda one: len(one[0]), reverse=True)
-    return _Clauses(before, *map(phrases, ("after", "other", "only_once", "then")))
+    before = sorted(
+        [*once, *each],
+        key=lambda one: len(one[0]),
+        reverse=True,
+    )
+    return _Clauses(
+        before,
+        *map(
+            phrases,
+            (
+                "after",
+                "other",
+                "only_once",
+                "then",
+            ),
+        ),
+    )
 
 
 class _Clause(NamedTuple):
@@ -138,10 +208,19 @@ def happenings(
         sentence, found, commas, words, _clauses(base_language(language))
     )
     for text, command, is_once in clauses_of.clauses():
-        readings = read(text, words, names)
+        readings = read(
+            text,
+            words,
+            names,
+        )
         meant = (_meant(reading, words, names) for reading in readings)
-        if one := next(filter(None, meant), None):
-            yield Happening(*one, is_once, command)
+        one = next(filter(None, meant), None)
+        if one:
+            yield Happening(
+                *one,
+                is_once,
+                command,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,59 +248,108 @@ class _Sentence:
             for one in self.known.other
         ):
             return
-        last = next((one for one in self.known.last if heard[-len(one) :] == one), ())
+        last = next(
+            (one for one in self.known.last if heard[-len(one) :] == one),
+            (),
+        )
         end = len(heard) - len(last)
         for start in range(end):
             for clause in (*self._begun(start, end), *self._ended(start, end)):
                 yield clause._replace(is_once=clause.is_once or bool(last))
 
-    def _begun(self, start: int, end: int) -> Iterator[_Clause]:
+    def _begun(
+        self,
+        start: int,
+        end: int,
+    ) -> Iterator[_Clause]:
         """Yield those with words that begin what happens at a place: at commas before other places."""
         fitting = (
             one for one in self.known.before if _is_at(self.heard, start, one[0])
         )
-        if (begun := next(fitting, None)) is None:
+        begun = next(fitting, None)
+        if begun is None:
             return
         phrase, is_once = begun
         first = start + len(phrase)
         if start:
             if end - first <= _LONGEST:
                 command = self._part(0, start)
-                yield _Clause(self._part(first, end), command, is_once)
+                yield _Clause(
+                    self._part(first, end),
+                    command,
+                    is_once,
+                )
             return
         at_commas = {
             sum(one.start < comma for one in self.tokens) for comma in self.commas
         }
-        until = range(first + 1, min(first + _LONGEST, end))
+        until = range(
+            first + 1,
+            min(first + _LONGEST, end),
+        )
         for at in sorted(until, key=lambda at: at not in at_commas):
-            yield from self._before_command(first, at, end, is_once=is_once)
+            yield from self._before_command(
+                first,
+                at,
+                end,
+                is_once=is_once,
+            )
 
-    def _ended(self, start: int, end: int) -> Iterator[_Clause]:
+    def _ended(
+        self,
+        start: int,
+        end: int,
+    ) -> Iterator[_Clause]:
         """Yield those with words that end what happens at a place."""
         is_ended = any(_is_at(self.heard, start, one) for one in self.known.after)
         if is_ended and 0 < start <= _LONGEST:
-            yield from self._before_command(0, start, end, is_once=False)
+            yield from self._before_command(
+                0,
+                start,
+                end,
+                is_once=False,
+            )
 
     def _before_command(
         self, first: int, until: int, end: int, *, is_once: bool
     ) -> Iterator[_Clause]:
         """Yield what happens with the command after it, unless both are joined to something else."""
         heard = self.heard
-        then = _after(heard, until, self.known.then)
+        then = _after(
+            heard,
+            until,
+            self.known.then,
+        )
         following = self.words.phrases.found(heard, then)
         if all(meaning.role is not Role.AND for _, meaning in following):
-            yield _Clause(self._part(first, until), self._part(then, end), is_once)
+            yield _Clause(
+                self._part(first, until),
+                self._part(then, end),
+                is_once,
+            )
 
-    def _part(self, first: int, until: int) -> str:
+    def _part(
+        self,
+        first: int,
+        until: int,
+    ) -> str:
         starts = [*(token.start for token in self.tokens), len(self.text)]
         return self.text[starts[first] : starts[until]].strip(_AROUND)
 
 
-def _is_at(heard: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
+def _is_at(
+    heard: Sequence[str],
+    start: int,
+    phrase: Sequence[str],
+) -> bool:
     return [*heard[start : start + len(phrase)]] == [*phrase]
 
 
-def _after(heard: Sequence[str], at: int, phrases: Sequence[Sequence[str]]) -> int:
+def _after(
+    heard: Sequence[str],
+    at: int,
+    phrases: Sequence[Sequence[str]],
+) -> int:
     """Return the place after all phrases that follow each other from a place on."""
     while found := next((one for one in phrases if one and _is_at(heard, at, one)), ()):
         at += len(found)
@@ -243,10 +371,18 @@ def _meant(
         return None
     pronouns, has_subject = parts.values(Role.PRONOUN), any(map(parts.all, _SUBJECTS))
     if state in _OF_PEOPLE and not has_subject:  # "cuando salga de casa"
-        return None if "any" in pronouns else (ME, state)
+        if "any" in pronouns:
+            return None
+        return (ME, state)
     if "me" in pronouns:
         return None
-    if (found := _entity_in(state, reading, parts, names)) is None:
+    found = _entity_in(
+        state,
+        reading,
+        parts,
+        names,
+    )
+    if found is None:
         return None
     entity_id, value = found
     return entity_id, f"{bound} {amounts[0].number:g}" if bound else value
@@ -266,22 +402,38 @@ def _entity_in(
     return entity.entity_id, able[entity.entity_id] or ""
 
 
-def _state_of(entity: KnownEntity, state: str) -> str | None:
+def _state_of(
+    entity: KnownEntity,
+    state: str,
+) -> str | None:
     """Return a state as an entity has it; None if it never is in that state."""
     if state in _BOUNDS:
-        return state if entity.domain in _NUMBERS else None
+        if entity.domain in _NUMBERS:
+            return state
+        return None
     if state == "rings":
         is_bell = entity.domain in _PRESSED
         return "" if is_bell else None
     if entity.domain == "binary_sensor":
         is_open = entity.device_class in _OPENINGS
-        value, classes = _BY_CLASS.get(state, (state, frozenset({entity.device_class})))
+        value, classes = _BY_CLASS.get(
+            state,
+            (state, frozenset({entity.device_class})),
+        )
         is_named = value in {"on", "off"} and not (is_open and state not in _BY_CLASS)
-        return value if is_named and entity.device_class in classes else None
-    return state if entity.domain in _BY_DOMAIN.get(state, ()) else None
+        if is_named and entity.device_class in classes:
+            return value
+        return None
+    if entity.domain in _BY_DOMAIN.get(state, ()):
+        return state
+    return None
 
 
-def _is_subject(entity: KnownEntity, parts: Parts, names: HomeVocabulary) -> bool:
+def _is_subject(
+    entity: KnownEntity,
+    parts: Parts,
+    names: HomeVocabulary,
+) -> bool:
     """Return whether all words that name something are about an entity."""
     is_named = all(entity.entity_id in one.ids for one in parts.named)
     return is_named and _is_described(entity, parts, names)
@@ -301,7 +453,10 @@ def _is_part(
     return is_within and _is_described(entity, parts, names)
 
 
-def _own_words(name: str, words: Lexicon) -> set[str]:
+def _own_words(
+    name: str,
+    words: Lexicon,
+) -> set[str]:
     """Return the words of a name, without endings, and without what is written in one word: "Voordeurcontact"."""
     found = tokens_of_phrase(name)
     found += [
@@ -313,7 +468,11 @@ def _own_words(name: str, words: Lexicon) -> set[str]:
     return {*map(words.stem, found)}
 
 
-def _is_described(entity: KnownEntity, parts: Parts, names: HomeVocabulary) -> bool:
+def _is_described(
+    entity: KnownEntity,
+    parts: Parts,
+    names: HomeVocabulary,
+) -> bool:
     areas = [
         span.named.ids if span.named else names.areas_of(span.value)
         for span in parts.all(Role.PLACE)

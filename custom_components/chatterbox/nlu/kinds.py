@@ -27,15 +27,36 @@ class EntityKind:
         )
 
 
-def _kind(domains: str, classes: str = "", *, plural: bool = False) -> EntityKind:
-    return EntityKind(frozenset(domains.split()), frozenset(classes.split()), plural)
+def _kind(
+    domains: str,
+    classes: str = "",
+    *,
+    plural: bool = False,
+) -> EntityKind:
+    return EntityKind(
+        frozenset(domains.split()),
+        frozenset(classes.split()),
+        plural,
+    )
 
 
 _SHADES: Final = "blind shade shutter curtain awning"
 ON_OFF: Final = frozenset(
     {
-        *("light", "switch", "fan", "media_player", "climate", "humidifier"),
-        *("input_boolean", "siren", "water_heater", "remote"),
+        *(
+            "light",
+            "switch",
+            "fan",
+            "media_player",
+            "climate",
+            "humidifier",
+        ),
+        *(
+            "input_boolean",
+            "siren",
+            "water_heater",
+            "remote",
+        ),
     }
 )
 KINDS: Final[Mapping[str, EntityKind]] = {
@@ -44,19 +65,47 @@ KINDS: Final[Mapping[str, EntityKind]] = {
     "fan": _kind("fan"),
     "fans": _kind("fan", plural=True),
     "plug": _kind("switch", "outlet"),
-    "plugs": _kind("switch", "outlet", plural=True),
+    "plugs": _kind(
+        "switch",
+        "outlet",
+        plural=True,
+    ),
     "cover": _kind("cover", _SHADES),
-    "covers": _kind("cover", _SHADES, plural=True),
+    "covers": _kind(
+        "cover",
+        _SHADES,
+        plural=True,
+    ),
     "curtain": _kind("cover", "curtain"),
-    "curtains": _kind("cover", "curtain", plural=True),
+    "curtains": _kind(
+        "cover",
+        "curtain",
+        plural=True,
+    ),
     "awning": _kind("cover", "awning"),
-    "awnings": _kind("cover", "awning", plural=True),
+    "awnings": _kind(
+        "cover",
+        "awning",
+        plural=True,
+    ),
     "garage": _kind("cover", "garage"),
-    "garages": _kind("cover", "garage", plural=True),
+    "garages": _kind(
+        "cover",
+        "garage",
+        plural=True,
+    ),
     "door": _kind("cover lock", "door"),
-    "doors": _kind("cover lock", "door", plural=True),
+    "doors": _kind(
+        "cover lock",
+        "door",
+        plural=True,
+    ),
     "window": _kind("cover", "window"),
-    "windows": _kind("cover", "window", plural=True),
+    "windows": _kind(
+        "cover",
+        "window",
+        plural=True,
+    ),
     "lock": _kind("lock"),
     "locks": _kind("lock", plural=True),
     "thermostat": _kind("climate"),
@@ -66,7 +115,11 @@ KINDS: Final[Mapping[str, EntityKind]] = {
     "radio": _kind("media_player"),
     "players": _kind("media_player", plural=True),
     "tv": _kind("media_player", "tv"),
-    "tvs": _kind("media_player", "tv", plural=True),
+    "tvs": _kind(
+        "media_player",
+        "tv",
+        plural=True,
+    ),
     "vacuum": _kind("vacuum"),
     "mower": _kind("lawn_mower"),
     "valve": _kind("valve"),

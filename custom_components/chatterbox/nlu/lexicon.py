@@ -97,12 +97,27 @@ command may end as a question, the texts of `_MARKS`,
 `past_day`, the words around a weekday that is past: "last …".
 """
 _OF_FILLERS: Final = frozenset({ARTICLE, SLIGHTLY, POLITE})
-_MARKS: Final = ("indefinite", "endings", "clitics", "point", "heads", "negations")
+_MARKS: Final = (
+    "indefinite",
+    "endings",
+    "clitics",
+    "point",
+    "heads",
+    "negations",
+)
 """Texts that name no item of a list, endings of names, pronouns in one word with a verb, decimal points, heads, and
 negations.
 """
 _PAST: Final = "past_day"
-WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+WEEKDAYS: Final = (
+    "mon",
+    "tue",
+    "wed",
+    "thu",
+    "fri",
+    "sat",
+    "sun",
+)
 
 
 SMALL: Final = frozenset({Role.FILLER, Role.PREPOSITION})
@@ -166,14 +181,21 @@ class Lexicon:
         """Return the words, numbers and signs of a text; a comma stands between parts."""
         return tokens(text, self.phrases.accented)
 
-    def begins(self, meaning: PhraseMeaning, acts: AbstractSet[str]) -> bool:
+    def begins(
+        self,
+        meaning: PhraseMeaning,
+        acts: AbstractSet[str],
+    ) -> bool:
         """Return whether a phrase is, or begins, one of some acts."""
         return not acts.isdisjoint(self.acts_of(meaning))
 
     def acts_of(self, meaning: PhraseMeaning) -> frozenset[str]:
         """Return the acts that a phrase is, or begins."""
         if meaning.role is Role.VERB:
-            return self.acts_of_verbs.get(meaning.value, frozenset())
+            return self.acts_of_verbs.get(
+                meaning.value,
+                frozenset(),
+            )
         return frozenset({meaning.value} if meaning.role is Role.ACT else ())
 
     def stem(self, word: str) -> str:
@@ -193,7 +215,10 @@ class Lexicon:
         while stem:
             word, starts = (
                 stem,
-                range(max(_SHORTEST_STEM, len(stem) - _LONGEST_ENDING), len(stem)),
+                range(
+                    max(_SHORTEST_STEM, len(stem) - _LONGEST_ENDING),
+                    len(stem),
+                ),
             )
             stem = next(
                 (word[:start] for start in starts if word[start:] in self.endings), ""
@@ -202,7 +227,10 @@ class Lexicon:
 
     def is_kind(self, words: Sequence[str]) -> bool:
         """Return whether some words are words for kinds of entities alone."""
-        return self._are(words, lambda meaning: meaning.role is Role.KIND)
+        return self._are(
+            words,
+            lambda meaning: meaning.role is Role.KIND,
+        )
 
     def is_timer(self, word: str) -> bool:
         """Return whether a word is one for timers, which may follow a name in one word: "Nudeltimer"."""
@@ -236,10 +264,17 @@ class Lexicon:
         return not words or any(self._are(words[end:], is_one) for end in ends)
 
 
-def tokens(text: str, accented: AbstractSet[str] = frozenset()) -> list[Token]:
+def tokens(
+    text: str,
+    accented: AbstractSet[str] = frozenset(),
+) -> list[Token]:
     """Return the words, numbers and signs of a text; a comma stands between parts."""
     plain = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    return text_tokens(plain, _TOKEN, accented)
+    return text_tokens(
+        plain,
+        _TOKEN,
+        accented,
+    )
 
 
 def tokens_of_phrase(text: str) -> list[str]:
@@ -259,10 +294,19 @@ def read_lexicon(
             " ".join(token.word for token in tokens(part, accented))
             for part in text.partition(GAP)
         )
-        tree.add(f"{first} {last}".split(), meaning)
+        tree.add(
+            f"{first} {last}".split(),
+            meaning,
+        )
         if GAP in text:
-            tree.add(first.split(), PhraseMeaning(Role.VERB, first))
-            tree.add(last.split(), PhraseMeaning(Role.PARTICLE, last))
+            tree.add(
+                first.split(),
+                PhraseMeaning(Role.VERB, first),
+            )
+            tree.add(
+                last.split(),
+                PhraseMeaning(Role.PARTICLE, last),
+            )
             acts[first, last] = (*acts.get((first, last), ()), meaning.value)
     numbers = PhraseTree[int]()
     for text, number in number_words(language).items():
@@ -279,7 +323,13 @@ def read_lexicon(
         )
         for key in _MARKS
     ]
-    return Lexicon(tree, acts, numbers, of_verbs, *marks)
+    return Lexicon(
+        tree,
+        acts,
+        numbers,
+        of_verbs,
+        *marks,
+    )
 
 
 def _phrases(table: PhraseTable) -> Iterator[tuple[PhraseMeaning, str]]:
@@ -287,9 +337,15 @@ def _phrases(table: PhraseTable) -> Iterator[tuple[PhraseMeaning, str]]:
     for key, section in table.items():
         if key in {*_MARKS, ACCENTED, _PAST}:
             continue
-        role = Role.FILLER if key in _OF_FILLERS else Role(key)
+        if key in _OF_FILLERS:
+            role = Role.FILLER
+        else:
+            role = Role(key)
         value_of_all = key if key in _OF_FILLERS else ""
-        values = section if isinstance(section, dict) else {value_of_all: section}
+        if isinstance(section, dict):
+            values = section
+        else:
+            values = {value_of_all: section}
         for value, texts in values.items():
             for text in divided(texts):
                 yield PhraseMeaning(role, value), text
@@ -313,12 +369,25 @@ _MANY: Final = frozenset(
             "windows",
             "locks",
         ),
-        *("thermostats", "players", "tvs", "valves", "list", "lists"),
+        *(
+            "thermostats",
+            "players",
+            "tvs",
+            "valves",
+            "list",
+            "lists",
+        ),
     }
 )
 """Kinds of which there are mostly several."""
-_LANGUAGES: Final = read_language_files("requests", dict[str, dict[str, str] | str])
-_MODES: Final = read_language_files("modes", dict[str, dict[str, str] | str])
+_LANGUAGES: Final = read_language_files(
+    "requests",
+    dict[str, dict[str, str] | str],
+)
+_MODES: Final = read_language_files(
+    "modes",
+    dict[str, dict[str, str] | str],
+)
 
 
 def phrase_table(code: str) -> PhraseTable | None:
@@ -330,4 +399,10 @@ def phrase_table(code: str) -> PhraseTable | None:
 def lexicon(language: str) -> Lexicon | None:
     """Return the words of a language, if there are any."""
     words = _LANGUAGES.get(code := base_language(language))
-    return read_lexicon(words, code, _MODES.get(code)) if words else None
+    if words:
+        return read_lexicon(
+            words,
+            code,
+            _MODES.get(code),
+        )
+    return None

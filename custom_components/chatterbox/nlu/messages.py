@@ -92,7 +92,11 @@ def _forms(language: str) -> _Forms | None:
 
 def _sorted_forms(texts: str) -> Sequence[_Form]:
     """Return forms, those with the most words first."""
-    return sorted(map(_form, divided(texts)), key=_length, reverse=True)
+    return sorted(
+        map(_form, divided(texts)),
+        key=_length,
+        reverse=True,
+    )
 
 
 def _form(text: str) -> _Form:
@@ -120,7 +124,13 @@ def spoken_message(
     if forms is None:
         return None
     found = [one for one in words.tokens(sentence) if one.word != COMMA]
-    request = _Request(sentence, found, forms, words, names)
+    request = _Request(
+        sentence,
+        found,
+        forms,
+        words,
+        names,
+    )
     return request.to_listeners() or request.to_all()
 
 
@@ -158,7 +168,12 @@ class _Request:
         """Return a message for those that are named, or a call to come."""
         for form in self.forms.to:
             for start, end in self._around(form):
-                if message := self._message(form, start, end):
+                message = self._message(
+                    form,
+                    start,
+                    end,
+                )
+                if message:
                     return message
         for form in self.forms.come:
             for start, end in self._around(form):
@@ -174,21 +189,34 @@ class _Request:
             start = self._after_words(form.before)
             if start is not None and not self._names_others(start):
                 text = self._text(start, form.before)
-                return SpokenMessage(text, Listeners()) if text else None
+                if text:
+                    return SpokenMessage(text, Listeners())
+                return None
         return None
 
     def _names_others(self, start: int) -> bool:
         """Return whether a message begins with words for a place, which may be one that is not known."""
         if start >= len(self.found):
             return False
-        meanings = self.words.phrases.found(self.heard, start)
+        meanings = self.words.phrases.found(
+            self.heard,
+            start,
+        )
         return any(one.role is Role.PREPOSITION for _, one in meanings)
 
-    def _message(self, form: _Form, start: int, end: int) -> SpokenMessage | None:
+    def _message(
+        self,
+        form: _Form,
+        start: int,
+        end: int,
+    ) -> SpokenMessage | None:
         listeners = self._listeners(start, end)
         if listeners is None:
             return None
-        text = self._text(end + len(form.after), form.after)
+        text = self._text(
+            end + len(form.after),
+            form.after,
+        )
         if not text or not (form.after or self._is_message(end)):
             return None
         return SpokenMessage(text, listeners)
@@ -196,11 +224,18 @@ class _Request:
     def _is_message(self, start: int) -> bool:
         """Return whether what follows those that are to hear it is a message, and no thing: "a joke"."""
         is_short = len(self.found) - start < _SHORTEST_AFTER_ARTICLE
-        meanings = self.words.phrases.found(self.heard, start)
+        meanings = self.words.phrases.found(
+            self.heard,
+            start,
+        )
         return not (is_short and any(one.value == ARTICLE for _, one in meanings))
 
     def _after_words(self, phrase: tuple[str, ...]) -> int | None:
-        return after_phrase(self.heard, phrase, self.words)
+        return after_phrase(
+            self.heard,
+            phrase,
+            self.words,
+        )
 
     def _around(self, form: _Form) -> Iterator[tuple[int, int]]:
         """Yield the bounds of the words between the two parts of a form.
@@ -210,7 +245,10 @@ class _Request:
         start = self._after_words(form.before)
         if start is None:
             return
-        last = min(len(self.found), start + _LONGEST_LISTENERS)
+        last = min(
+            len(self.found),
+            start + _LONGEST_LISTENERS,
+        )
         size = len(form.after)
         ends = [
             end
@@ -222,7 +260,11 @@ class _Request:
             ends = [*reversed(joined), *ends]
         yield from ((start, end) for end in ends)
 
-    def _is_joined(self, start: int, end: int) -> bool:
+    def _is_joined(
+        self,
+        start: int,
+        end: int,
+    ) -> bool:
         """Return whether some words are two listeners: "anna and bob"."""
         return any(
             one.role is Role.AND
@@ -230,7 +272,11 @@ class _Request:
             for _, one in self.words.phrases.found(self.heard, at)
         )
 
-    def _listeners(self, start: int, end: int) -> Listeners | None:
+    def _listeners(
+        self,
+        start: int,
+        end: int,
+    ) -> Listeners | None:
         """Return those that words name; None if one of the words is not known, or the last one names nobody."""
         heard, areas, people = self.heard[:end], set[str](), set[str]()
         at, is_named = start, False
@@ -248,7 +294,9 @@ class _Request:
                 if until == at:
                     areas |= area_ids
                     people |= person_ids
-        return Listeners(frozenset(areas), frozenset(people)) if is_named else None
+        if is_named:
+            return Listeners(frozenset(areas), frozenset(people))
+        return None
 
     def _everyone(
         self, heard: Sequence[str], at: int
@@ -271,7 +319,8 @@ class _Request:
         for end, one in self.words.phrases.found(heard, at):
             if one.role is Role.PLACE and (areas := self.names.areas_of(one.value)):
                 yield end, areas, frozenset()
-        if areas := self._room_with(heard[at]):
+        areas = self._room_with(heard[at])
+        if areas:
             yield at + 1, areas, frozenset()
 
     def _room_with(self, word: str) -> frozenset[str]:
@@ -285,9 +334,15 @@ class _Request:
             for name in place.names
             if any(one.startswith(stem) for one in tokens_of_phrase(name))
         }
-        return found.pop() if len(found) == 1 else frozenset()
+        if len(found) == 1:
+            return found.pop()
+        return frozenset()
 
-    def _text(self, start: int, phrase: tuple[str, ...]) -> str:
+    def _text(
+        self,
+        start: int,
+        phrase: tuple[str, ...],
+    ) -> str:
         """Return the message from a word on, after the phrase before it; empty if there is none."""
         is_kept = bool(self.forms.conjunction) and phrase[-1:] == (
             self.forms.conjunction,
@@ -296,4 +351,6 @@ class _Request:
             return ""
         begin = self.found[start - is_kept].start
         text = self.sentence[begin:].strip(_END)
-        return self.forms.frame.format(message=text) if is_kept else text
+        if is_kept:
+            return self.forms.frame.format(message=text)
+        return text

@@ -24,16 +24,46 @@ _FAN: Final = "fan_mode"
 _RANGE: Final = ("target_temp_low", "target_temp_high")
 _HEAT_AND_COOL: Final = ("heat", "cool")
 _ORDERS: Final[Mapping[str, tuple[str, str | bool, str | bool]]] = {
-    "shuffle": ("shuffle", True, False),
-    "repeat_one": ("repeat", "one", "off"),
-    "repeat_all": ("repeat", "all", "off"),
+    "shuffle": (
+        "shuffle",
+        True,
+        False,
+    ),
+    "repeat_one": (
+        "repeat",
+        "one",
+        "off",
+    ),
+    "repeat_all": (
+        "repeat",
+        "all",
+        "off",
+    ),
 }
 """Ways of playing: what is set, to what, and to what if it is turned off."""
 _ROLES: Final = frozenset(
     {
-        *(Role.FILLER, Role.PREPOSITION, Role.AND, Role.ACT, Role.VERB, Role.PARTICLE),
-        *(Role.ENTITY, Role.PLACE, Role.KIND, Role.QUANTIFIER, Role.PRONOUN),
-        *(Role.ASPECT, Role.AMOUNT, Role.MODE, Role.STATE),
+        *(
+            Role.FILLER,
+            Role.PREPOSITION,
+            Role.AND,
+            Role.ACT,
+            Role.VERB,
+            Role.PARTICLE,
+        ),
+        *(
+            Role.ENTITY,
+            Role.PLACE,
+            Role.KIND,
+            Role.QUANTIFIER,
+            Role.PRONOUN,
+        ),
+        *(
+            Role.ASPECT,
+            Role.AMOUNT,
+            Role.MODE,
+            Role.STATE,
+        ),
     }
 )
 _SETTING: Final = frozenset({"set", "turn", "change", "on", "start"})
@@ -52,14 +82,42 @@ _BETWEEN: Final = frozenset({"between", "from"})
 _JOINING: Final = frozenset({"with", "to"})
 
 _ASKED: Final = {
-    **dict.fromkeys(("mode", "preset", "fan_mode", "setting"), CLIMATE),
-    **dict.fromkeys(("source", "sound_mode", "song"), PLAYER),
+    **dict.fromkeys(
+        (
+            "mode",
+            "preset",
+            "fan_mode",
+            "setting",
+        ),
+        CLIMATE,
+    ),
+    **dict.fromkeys(
+        (
+            "source",
+            "sound_mode",
+            "song",
+        ),
+        PLAYER,
+    ),
 }
 """The domains of the devices, by the property that is asked about."""
 _OF_QUESTIONS: Final = frozenset(
     {
-        *(Role.FILLER, Role.PREPOSITION, Role.QUESTION, Role.BE, Role.TOPIC, Role.DAY),
-        *(Role.ASPECT, Role.ENTITY, Role.KIND, Role.PLACE, Role.QUANTIFIER),
+        *(
+            Role.FILLER,
+            Role.PREPOSITION,
+            Role.QUESTION,
+            Role.BE,
+            Role.TOPIC,
+            Role.DAY,
+        ),
+        *(
+            Role.ASPECT,
+            Role.ENTITY,
+            Role.KIND,
+            Role.PLACE,
+            Role.QUANTIFIER,
+        ),
         Role.PRONOUN,
     }
 )
@@ -79,11 +137,17 @@ def device_settings(
     is_explained = is_known and _ROLES.issuperset(parts.by_role)
     if not is_explained or (is_acting and not acts):
         return ()
-    request = _Request(parts, frozenset(acts), names, surroundings)
+    request = _Request(
+        parts,
+        frozenset(acts),
+        names,
+        surroundings,
+    )
     if acts and acts[0] in {"join", "part"}:
         return request.groups(acts[0])
     for understand in (request.of_player, request.of_climate):
-        if found := understand():
+        found = understand()
+        if found:
             return found
     return ()
 
@@ -102,7 +166,11 @@ def setting_question(
     ids = found.ids if isinstance(found, Choice) else found
     if not ids or len(ids) > _MOST_DEVICES:
         return None
-    return StateQuestion(ids, SETTING, aspect="humidity" if is_humidity else aspect)
+    return StateQuestion(
+        ids,
+        SETTING,
+        aspect="humidity" if is_humidity else aspect,
+    )
 
 
 def _asked_about(parts: Parts) -> str:
@@ -116,7 +184,9 @@ def _asked_about(parts: Parts) -> str:
     is_explained = is_known and _OF_QUESTIONS.issuperset(parts.by_role)
     is_whole = is_explained and (is_placed or not topics)
     is_one = len(answered) == 1 and answered[0] in _ASKED
-    return answered[0] if is_asked and is_whole and is_one else ""
+    if is_asked and is_whole and is_one:
+        return answered[0]
+    return ""
 
 
 @dataclass(frozen=True)
@@ -175,7 +245,8 @@ class _Request:
             targets = CommandTargets(
                 parts, MODE, domains, self.names, self.surroundings, among
             )
-            if found := targets.found():
+            found = targets.found()
+            if found:
                 return found
         return None
 
@@ -184,25 +255,39 @@ class _Request:
         if len(self.modes) != 1 or self.parts.all(Role.AMOUNT):
             return ()
         mode = self.modes[0]
-        return self._order(mode) if mode in _ORDERS else self._source(mode)
+        if mode in _ORDERS:
+            return self._order(mode)
+        return self._source(mode)
 
     def _order(self, mode: str) -> Sequence[Requested]:
         slot, value, off = _ORDERS[mode]
         is_told = self.is_off or self.is_set or bool(self.acts & {"play"})
         if not is_told or self.aspects:
             return ()
-        ids = self._targets(PLAYER, self.names.able(slot))
-        return _settings(ids, {slot: off if self.is_off else value})
+        ids = self._targets(
+            PLAYER,
+            self.names.able(slot),
+        )
+        return _settings(
+            ids,
+            {slot: off if self.is_off else value},
+        )
 
     def _source(self, mode: str) -> Sequence[Requested]:
         """Return a source or a sound mode, of what is named or by an act: "Netflix" alone may be anything."""
-        aspect = self.aspects[0] if self.aspects else "source"
+        if self.aspects:
+            aspect = self.aspects[0]
+        else:
+            aspect = "source"
         able = self.names.able(aspect, mode)
         is_named = any(self.parts.all(role) for role in (*NAMING, Role.PRONOUN))
         is_told = self.is_set and bool(self.acts or is_named)
         if aspect not in _SOURCES or not able or not is_told:
             return ()
-        return _settings(self._targets(PLAYER, able), {aspect: mode})
+        return _settings(
+            self._targets(PLAYER, able),
+            {aspect: mode},
+        )
 
     def of_climate(self) -> Sequence[Requested]:
         """Return modes, temperatures or a humidity of what heats and cools."""
@@ -218,7 +303,11 @@ class _Request:
             return self._range(amounts)
         if len(self.modes) != 1 or len(amounts) > 1 or self._is_change:
             return ()
-        return self._mode(self.modes[0], amounts, is_fan=not kinds.isdisjoint(_FANS))
+        return self._mode(
+            self.modes[0],
+            amounts,
+            is_fan=not kinds.isdisjoint(_FANS),
+        )
 
     @property
     def _is_change(self) -> bool:
@@ -242,7 +331,10 @@ class _Request:
         domains = CLIMATE | {"humidifier"}
         able = self.names.able("humidity")
         ids = self._targets(domains, able)
-        return _settings(ids, {"humidity": int(amounts[0].number)})
+        return _settings(
+            ids,
+            {"humidity": int(amounts[0].number)},
+        )
 
     def _range(self, amounts: Sequence[PhraseSpan]) -> Sequence[Requested]:
         """Return two temperatures: "between 20 and 23", "heat to 21 and cool to 25"."""
@@ -261,8 +353,15 @@ class _Request:
             return ()
         if low >= high:
             return ()
-        ids = self._targets(CLIMATE, self.names.able(_RANGE[0]))
-        return _settings(ids, dict(zip(_RANGE, (low, high), strict=True)), amounts)
+        ids = self._targets(
+            CLIMATE,
+            self.names.able(_RANGE[0]),
+        )
+        return _settings(
+            ids,
+            dict(zip(_RANGE, (low, high), strict=True)),
+            amounts,
+        )
 
     def _is_range(self, amounts: Sequence[PhraseSpan]) -> bool:
         """Return whether two numbers are the ends of a range of temperatures, and nothing else."""
@@ -270,7 +369,11 @@ class _Request:
         between = [
             one for one in self.parts.spans if first.end <= one.start < last.start
         ]
-        small = {Role.PREPOSITION, Role.AND, Role.FILLER}
+        small = {
+            Role.PREPOSITION,
+            Role.AND,
+            Role.FILLER,
+        }
         before = {one.value for one in self.parts.all(Role.PREPOSITION)}
         is_climate = bool(self.parts.values(Role.KIND)) or bool(
             self.parts.all(Role.ENTITY)
@@ -284,31 +387,71 @@ class _Request:
         """Return one mode, with the temperature that is to be kept in it."""
         slots = self._slots(amounts, is_fan=is_fan)
         able = {slot: self.names.able(slot, mode) for slot in slots}
-        without = _FANS if is_fan else frozenset[str]()
-        ids = self._targets(CLIMATE, frozenset[str]().union(*able.values()), without)
+        if is_fan:
+            without = _FANS
+        else:
+            without = frozenset[str]()
+        ids = self._targets(
+            CLIMATE,
+            frozenset[str]().union(*able.values()),
+            without,
+        )
         if not isinstance(ids, frozenset) or (is_fan and self._means_fan()):
-            return _choice(ids) if not is_fan else ()
+            if not is_fan:
+                return _choice(ids)
+            return ()
         found = list[Requested]()
         for one in sorted(ids):
-            slot = next((slot for slot in slots if one in able[slot]), slots[0])
+            slot = next(
+                (slot for slot in slots if one in able[slot]),
+                slots[0],
+            )
             if not self._is_told(slot, mode, amounts):
                 return ()
-            values = self._values(one, slot, mode, amounts)
+            values = self._values(
+                one,
+                slot,
+                mode,
+                amounts,
+            )
             found.append(DeviceSetting(frozenset({one}), values, _unit(amounts)))
         return found
 
-    def _slots(self, amounts: Sequence[PhraseSpan], *, is_fan: bool) -> Sequence[str]:
+    def _slots(
+        self,
+        amounts: Sequence[PhraseSpan],
+        *,
+        is_fan: bool,
+    ) -> Sequence[str]:
         """Return what a mode may be of; the fan last, and only of a device that is named."""
         if is_fan:
             return (_FAN,)
         if self.aspects == ["temperature"]:
-            return (_HVAC,) if amounts else ()
+            if amounts:
+                return (_HVAC,)
+            return ()
         if self.aspects:
-            return _SLOTS.get(self.aspects[0], ()) if len(self.aspects) == 1 else ()
+            if len(self.aspects) == 1:
+                return _SLOTS.get(
+                    self.aspects[0],
+                    (),
+                )
+            return ()
         is_named = self.parts.all(Role.ENTITY) or self.parts.all(Role.KIND)
-        return (_HVAC, _PRESET, _FAN) if is_named else (_HVAC, _PRESET)
+        if is_named:
+            return (
+                _HVAC,
+                _PRESET,
+                _FAN,
+            )
+        return (_HVAC, _PRESET)
 
-    def _is_told(self, slot: str, mode: str, amounts: Sequence[PhraseSpan]) -> bool:
+    def _is_told(
+        self,
+        slot: str,
+        mode: str,
+        amounts: Sequence[PhraseSpan],
+    ) -> bool:
         """Return whether the words ask for a mode: "the heating" alone names a device, and "away" may be anything."""
         if self.is_off:
             return slot == _PRESET and not amounts
@@ -343,7 +486,12 @@ class _Request:
             if (one.entity_id, one.slot) == (entity_id, slot)
             and is_mode(one.value, mode)
         )
-        values: dict[str, str | float | bool] = {slot: next(own, mode)}
+        values: dict[str, str | float | bool] = {
+            slot: next(
+                own,
+                mode,
+            )
+        }
         if amounts:
             values["temperature"] = amounts[0].number
         return values
@@ -353,7 +501,9 @@ class _Request:
         able = self.names.able("members")
         if act == "part":
             ids = self._targets(PLAYER, able)
-            return [PlayerGroup(ids)] if isinstance(ids, frozenset) else _choice(ids)
+            if isinstance(ids, frozenset):
+                return [PlayerGroup(ids)]
+            return _choice(ids)
         named = list[frozenset[str]]()
         for group in _pieces(self.parts.spans):
             found = CommandTargets(
@@ -363,12 +513,21 @@ class _Request:
                 return _choice(found)
             named.append(found)
         ids = frozenset[str]().union(*named)
-        return [PlayerGroup(ids, self._leader(ids, named[-1]))] if len(ids) > 1 else ()
+        if len(ids) > 1:
+            return [PlayerGroup(ids, self._leader(ids, named[-1]))]
+        return ()
 
-    def _leader(self, ids: frozenset[str], last: frozenset[str]) -> str:
+    def _leader(
+        self,
+        ids: frozenset[str],
+        last: frozenset[str],
+    ) -> str:
         """Return the player that the others follow: what plays, else the one named last, else the one of the room."""
         playing = ids & self.surroundings.playing
-        near = self.names.within(ids, {self.surroundings.area_id})
+        near = self.names.within(
+            ids,
+            {self.surroundings.area_id},
+        )
         for found in (playing, last, near):
             if len(found) == 1:
                 return next(iter(found))
@@ -391,7 +550,10 @@ def _paired(
     modes: Sequence[PhraseSpan], amounts: Sequence[PhraseSpan]
 ) -> tuple[float, float] | None:
     """Return the temperatures to which to heat and to cool, each of which follows its mode."""
-    ordered = sorted((*modes, *amounts), key=lambda span: span.start)
+    ordered = sorted(
+        (*modes, *amounts),
+        key=lambda span: span.start,
+    )
     if [one.role for one in ordered] != [Role.MODE, Role.AMOUNT] * len(_RANGE):
         return None
     ends = {
@@ -414,8 +576,13 @@ def _settings(
 
 def _unit(amounts: Sequence[PhraseSpan]) -> str:
     """Return the unit of temperatures; empty for that of the home."""
-    return next((one.value for one in amounts if one.value in _TEMPERATURES), "")
+    return next(
+        (one.value for one in amounts if one.value in _TEMPERATURES),
+        "",
+    )
 
 
 def _choice(ids: frozenset[str] | Choice | None) -> Sequence[Choice]:
-    return [ids] if isinstance(ids, Choice) else ()
+    if isinstance(ids, Choice):
+        return [ids]
+    return ()

@@ -48,14 +48,19 @@ class PastQuestion:
     """Those of the tool that tells what was."""
 
 
-_LANGUAGES: Final = read_language_files("past", dict[str, dict[str, str] | str])
+_LANGUAGES: Final = read_language_files(
+    "past",
+    dict[str, dict[str, str] | str],
+)
 
 
 @cache
 def past_lexicon(language: str) -> Lexicon | None:
     """Return the words of questions about what was in a language, if there are any."""
     words = _LANGUAGES.get(code := base_language(language))
-    return read_lexicon(words, code) if words else None
+    if words:
+        return read_lexicon(words, code)
+    return None
 
 
 def past_question(
@@ -67,10 +72,19 @@ def past_question(
         for one in read(sentence, words, names)
         if _ROLES.issuperset(Parts(one.spans).by_role)
     )
-    return next(filter(None, (_question(parts, names) for parts in readings)), None)
+    return next(
+        filter(
+            None,
+            (_question(parts, names) for parts in readings),
+        ),
+        None,
+    )
 
 
-def _question(parts: Parts, names: HomeVocabulary) -> PastQuestion | None:
+def _question(
+    parts: Parts,
+    names: HomeVocabulary,
+) -> PastQuestion | None:
     states, periods, about = (
         parts.values(Role.STATE),
         parts.values(Role.DAY),
@@ -86,7 +100,12 @@ def _question(parts: Parts, names: HomeVocabulary) -> PastQuestion | None:
     )
 
 
-def _form(forms: set[str], first: str, *, has_period: bool) -> PastForm | None:
+def _form(
+    forms: set[str],
+    first: str,
+    *,
+    has_period: bool,
+) -> PastForm | None:
     is_past = not forms.isdisjoint({"was", "asks", "last"})
     is_last = (
         "since" in forms
@@ -95,20 +114,23 @@ def _form(forms: set[str], first: str, *, has_period: bool) -> PastForm | None:
     )
     if has_period:
         is_length, is_whether = "length" in forms, "asks" in forms or first == "was"
-        return (
-            None
-            if is_last
-            else PastForm.LENGTH
-            if is_length
-            else PastForm.WHETHER
-            if is_whether
-            else None
-        )
+        if is_last:
+            return None
+        if is_length:
+            return PastForm.LENGTH
+        if is_whether:
+            return PastForm.WHETHER
+        return None
     is_length = "length" in forms and (is_past or "is" in forms)
-    return PastForm.LAST if is_last or is_length else None
+    if is_last or is_length:
+        return PastForm.LAST
+    return None
 
 
-def _about(parts: Parts, names: HomeVocabulary) -> dict[str, str] | None:
+def _about(
+    parts: Parts,
+    names: HomeVocabulary,
+) -> dict[str, str] | None:
     """Return the arguments for what is named: an entity, or a kind of them in the whole home or in a room."""
     entities, places = (
         [span.named for span in parts.all(role) if span.named]
@@ -123,6 +145,9 @@ def _about(parts: Parts, names: HomeVocabulary) -> dict[str, str] | None:
             rooms = [
                 room.names[0] for room in names.places if room.area_ids == place.ids
             ]
-            return {"kind": kind, "area": rooms[0]}
+            return {
+                "kind": kind,
+                "area": rooms[0],
+            }
         case _:
             return None

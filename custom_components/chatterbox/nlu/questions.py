@@ -14,7 +14,16 @@ from .vocabulary import HomeVocabulary, KnownEntity
 
 _WEATHER: Final = frozenset(
     {
-        *("weather", "temperature", "rain", "snow", "sun", "wind", "fog", "clouds"),
+        *(
+            "weather",
+            "temperature",
+            "rain",
+            "snow",
+            "sun",
+            "wind",
+            "fog",
+            "clouds",
+        ),
         *("storm", "feel"),
     }
 )
@@ -30,7 +39,11 @@ NOBODY: Final = "nobody"
 ALONE: Final = frozenset({"help", "hello", "good_morning", "good_night", "thanks"})
 """Topics of sentences that hold nothing else."""
 _WHETHER: Final = frozenset({"is", "need", "when", "will"})
-_DAYS: Final = (("when", "week"), ("will", "0"), ("need", "0"))
+_DAYS: Final = (
+    ("when", "week"),
+    ("will", "0"),
+    ("need", "0"),
+)
 """The days that forms of questions mean."""
 _DATES: Final = frozenset({"1", "2", *WEEKDAYS, *(f"-{day}" for day in WEEKDAYS)})
 """Days that are one date; those with a minus are past."""
@@ -61,7 +74,11 @@ _OF_STATES: Final = _SILENT | {
         Role.PRONOUN,
     ),
 }
-_SUBJECTS: Final = (Role.ENTITY, Role.KIND, Role.PRONOUN)
+_SUBJECTS: Final = (
+    Role.ENTITY,
+    Role.KIND,
+    Role.PRONOUN,
+)
 _OF_FOLLOWING: Final = _SILENT | {Role.PLACE, Role.ENTITY, Role.QUANTIFIER}
 _ENDING: Final = [Role.QUESTION, Role.ASPECT]
 """The roles of the last words of a question that ends with them: "扫地机还有多少电"."""
@@ -70,7 +87,11 @@ _VALUED: Final = frozenset({"what", "how_many"})
 _TURNED: Final = ["closed", "locked"]
 """States of one door: "ai-je fermé la porte à clé ?"."""
 _THERMOMETERS: Final = frozenset({("climate", ""), ("sensor", "temperature")})
-_INDOORS: Final = StateQuestion(frozenset(), "one", aspect="temperature")
+_INDOORS: Final = StateQuestion(
+    frozenset(),
+    "one",
+    aspect="temperature",
+)
 _ON: Final = frozenset(
     {
         "light",
@@ -88,10 +109,19 @@ _OPEN: Final = frozenset({"cover", "valve"})
 _BY_STATE: Final = {
     **dict.fromkeys(("on", "off"), _ON),
     **dict.fromkeys(("open", "closed"), _OPEN),
-    **dict.fromkeys(("locked", "unlocked"), frozenset({"lock"})),
-    **dict.fromkeys(("docked", "cleaning"), frozenset({"vacuum"})),
+    **dict.fromkeys(
+        ("locked", "unlocked"),
+        frozenset({"lock"}),
+    ),
+    **dict.fromkeys(
+        ("docked", "cleaning"),
+        frozenset({"vacuum"}),
+    ),
     "playing": frozenset({"media_player"}),
-    **dict.fromkeys(("home", "not_home"), frozenset({"person", "device_tracker"})),
+    **dict.fromkeys(
+        ("home", "not_home"),
+        frozenset({"person", "device_tracker"}),
+    ),
 }
 """The domains of entities that may be in a state."""
 _OPENINGS: Final = frozenset({"door", "garage_door", "opening", "window"})
@@ -121,16 +151,29 @@ def state_question(
     """Return the question about states that all words ask."""
     if not _asks_for_state(parts, reading) or _passes_over_question(reading, names):
         return None
-    state_words = _StateWords(parts, names, surroundings)
+    state_words = _StateWords(
+        parts,
+        names,
+        surroundings,
+    )
     if state_words.is_about_nobody:
         return WorldQuestion((NOBODY,))
     ids = state_words.ids
-    form = state_words.form(ids) if ids else ""
+    if ids:
+        form = state_words.form(ids)
+    else:
+        form = ""
     if not form:
         return None
     spoken = [reading.text(one.start, one.end) for one in parts.all(Role.STATE)]
     spoken_state = spoken[-1] if spoken else ""
-    return StateQuestion(ids, form, state_words.state, spoken_state, state_words.aspect)
+    return StateQuestion(
+        ids,
+        form,
+        state_words.state,
+        spoken_state,
+        state_words.aspect,
+    )
 
 
 def _asks_for_state(parts: Parts, reading: Reading) -> bool:
@@ -141,7 +184,10 @@ def _asks_for_state(parts: Parts, reading: Reading) -> bool:
     is_ended = roles[-1:] == [Role.QUESTION] or roles[-2:] == _ENDING  # "…吗"
     is_valued = parts.values(Role.TOPIC) == ["temperature"]
     is_asked = is_begun or is_marked or is_ended or is_valued
-    roles_of = _OF_STATES | {Role.TOPIC} if _is_about_warmth(parts) else _OF_STATES
+    if _is_about_warmth(parts):
+        roles_of = _OF_STATES | {Role.TOPIC}
+    else:
+        roles_of = _OF_STATES
     is_one = len(parts.all(Role.STATE)) <= 1 or parts.values(Role.STATE) == _TURNED
     return is_asked and is_one and roles_of.issuperset(parts.by_role)
 
@@ -157,7 +203,10 @@ def _is_about_warmth(parts: Parts) -> bool:
 def _passes_over_question(reading: Reading, names: HomeVocabulary) -> bool:
     """Return whether the first word, which may ask for names, is read as one that changes nothing: "¿qué luces …?"."""
     first = reading.spans[0]
-    found = names.words.phrases.found(reading.heard, 0)
+    found = names.words.phrases.found(
+        reading.heard,
+        0,
+    )
     return first.role is Role.FILLER and any(
         meaning.role is Role.QUESTION and meaning.value == "which" and end == first.end
         for end, meaning in found
@@ -176,20 +225,29 @@ class _StateWords:
     def state(self) -> str:
         """The state that is asked for; empty for any."""
         states = self.parts.values(Role.STATE)
-        return states[-1].removeprefix("turned_") if states else ""
+        if states:
+            return states[-1].removeprefix("turned_")
+        return ""
 
     @property
     def aspect(self) -> str:
         """The measured property, as far as one is asked for: "how warm is it in the kitchen"."""
         if self.parts.all(Role.TOPIC):
             return "temperature"
-        return next(iter(self.parts.values(Role.ASPECT)), "")
+        return next(
+            iter(self.parts.values(Role.ASPECT)),
+            "",
+        )
 
     @property
     def ids(self) -> frozenset[str]:
         """The entities that are meant, none if the words mean none together."""
         parts, quantifiers = self.parts, self.parts.values(Role.QUANTIFIER)
-        places = places_of(parts, self.names, self.surroundings)
+        places = places_of(
+            parts,
+            self.names,
+            self.surroundings,
+        )
         is_home = self.state == "occupied" and not places  # "is anybody in"
         if "others" in quantifiers or is_home:
             return frozenset()
@@ -198,8 +256,14 @@ class _StateWords:
         if parts.all(Role.PRONOUN) and not is_idle:  # "how humid is it in the bathroom"
             return self.surroundings.last & able
         named = self._named_among(able)
-        found = _measuring(able.intersection(*named), self.names)
-        near = self.names.within(found, {self.surroundings.area_id})
+        found = _measuring(
+            able.intersection(*named),
+            self.names,
+        )
+        near = self.names.within(
+            found,
+            {self.surroundings.area_id},
+        )
         is_here = self._is_of_one_room and not (places or named or quantifiers)
         return near if near and is_here else found
 
@@ -221,7 +285,11 @@ class _StateWords:
             return named
         return [ids | self._related(ids, able) for ids in named]
 
-    def _related(self, ids: frozenset[str], able: frozenset[str]) -> frozenset[str]:
+    def _related(
+        self,
+        ids: frozenset[str],
+        able: frozenset[str],
+    ) -> frozenset[str]:
         """Return the entities whose names hold those of others: the "Car Charger Power" of the "Car Charger"."""
         called = [*map(self._words_of, ids)]
         return frozenset(
@@ -274,7 +342,8 @@ class _StateWords:
 
     def _tests(self) -> Iterator[Callable[[KnownEntity], bool]]:
         """Yield what the words tell of the entities."""
-        if state := self.state:
+        state = self.state
+        if state:
             yield lambda one: _may_be(one, state)
         is_subject = any(self.parts.all(role) for role in _SUBJECTS)
         is_other = self._is_sensed or self.is_of_persons or self.aspect
@@ -282,7 +351,8 @@ class _StateWords:
             yield KINDS["garage"].has  # "is the garage open"
         if self.is_of_persons:
             yield lambda one: one.domain == "person"
-        if aspect := self.aspect:
+        aspect = self.aspect
+        if aspect:
             yield lambda one: _measures(one, aspect)
         for kind in self._kinds:
             yield partial(is_of_kind, kind)
@@ -297,10 +367,14 @@ class _StateWords:
             is_asked = (
                 is_where or not _VALUED.isdisjoint(forms) or self._is_value_asked(forms)
             )
-            return "one" if is_value and is_asked and len(ids) <= MOST_TOLD else ""
+            if is_value and is_asked and len(ids) <= MOST_TOLD:
+                return "one"
+            return ""
         if self.is_whether:
             return self._form_of_whether(ids, is_named=is_named)
-        return "" if is_named else self._form_of_which(forms)
+        if is_named:
+            return ""
+        return self._form_of_which(forms)
 
     @property
     def _is_sensed(self) -> bool:
@@ -322,21 +396,33 @@ class _StateWords:
         if not (is_some and is_about_state):
             return ""
         named = (one for one in ("how_many", "which") if one in forms)
-        return next(named, "which" if forms == ["what"] else "")
+        return next(
+            named,
+            "which" if forms == ["what"] else "",
+        )
 
-    def _form_of_whether(self, ids: frozenset[str], *, is_named: bool) -> str:
+    def _form_of_whether(
+        self,
+        ids: frozenset[str],
+        *,
+        is_named: bool,
+    ) -> str:
         is_one = len(ids) == 1 and not self.is_of_persons
         if is_one and (is_named or not self._is_plural):
             return "one_yesno"
         if is_named:
-            return "all" if self.parts.all(Role.AND) else ""
+            if self.parts.all(Role.AND):
+                return "all"
+            return ""
         if self._is_sensed or self.is_of_persons:
             return "any"
         if not self.parts.all(Role.KIND):
             return ""
         quantifiers = self.parts.values(Role.QUANTIFIER)
         is_all = self.state in _SHUT or "all" in quantifiers
-        return "all" if is_all and "any" not in quantifiers else "any"
+        if is_all and "any" not in quantifiers:
+            return "all"
+        return "any"
 
 
 def _is_in(areas: frozenset[str | None]) -> Callable[[KnownEntity], bool]:
@@ -350,13 +436,21 @@ def _measures(entity: KnownEntity, aspect: str) -> bool:
     return entity.domain in {"sensor", "number"} and entity.device_class == aspect
 
 
-def _measuring(ids: frozenset[str], names: HomeVocabulary) -> frozenset[str]:
+def _measuring(
+    ids: frozenset[str],
+    names: HomeVocabulary,
+) -> frozenset[str]:
     """Return the sensors among entities with thermostats, else all of them."""
     sensors = frozenset(one for one in ids if names.by_id[one].domain == "sensor")
-    return sensors if names.domains(ids) == {"sensor", "climate"} else ids
+    if names.domains(ids) == {"sensor", "climate"}:
+        return sensors
+    return ids
 
 
-def is_of_kind(kind: EntityKind | None, entity: KnownEntity) -> bool:
+def is_of_kind(
+    kind: EntityKind | None,
+    entity: KnownEntity,
+) -> bool:
     """Return whether an entity is of a kind, or senses whether one is open."""
     if kind is None:
         return False
@@ -372,7 +466,11 @@ def _may_be(entity: KnownEntity, state: str) -> bool:
     return entity.domain in _BY_STATE.get(state, ())
 
 
-def world_question(parts: Parts, *, is_marked: bool) -> WorldQuestion | None:
+def world_question(
+    parts: Parts,
+    *,
+    is_marked: bool,
+) -> WorldQuestion | None:
     """Return the question about the time or the weather that all words ask, or a greeting."""
     topics = parts.values(Role.TOPIC)
     is_elsewhere = any(span.named for span in parts.all(Role.PLACE))
@@ -393,7 +491,11 @@ def world_question(parts: Parts, *, is_marked: bool) -> WorldQuestion | None:
         case [_, *_] if _CLOCK.issuperset(topics):
             return _about_clock(parts, topics)
         case [_, *_] if is_about_weather(topics):
-            return _about_weather(parts, topics, is_marked=is_marked)
+            return _about_weather(
+                parts,
+                topics,
+                is_marked=is_marked,
+            )
         case _:
             return None
 
@@ -406,7 +508,11 @@ def _about_weather(
         return None
     forms = {*parts.values(Role.QUESTION)}
     phenomena = tuple(topic for topic in topics if topic not in _GENERAL)
-    is_whether = _is_whether(parts, forms, is_marked=is_marked and bool(phenomena))
+    is_whether = _is_whether(
+        parts,
+        forms,
+        is_marked=is_marked and bool(phenomena),
+    )
     days = parts.values(Role.DAY) or _days_of(forms)
     is_statement = topics == ["feel"] and not is_marked  # "hace frío"
     is_request = is_whether and not is_statement
@@ -415,7 +521,11 @@ def _about_weather(
         return None
     if not any((forms, days, is_request, is_alone)):
         return None
-    return WorldQuestion(phenomena or ("weather",), tuple(days), is_whether)
+    return WorldQuestion(
+        phenomena or ("weather",),
+        tuple(days),
+        is_whether,
+    )
 
 
 def _days_of(forms: set[str]) -> list[str]:
@@ -423,7 +533,12 @@ def _days_of(forms: set[str]) -> list[str]:
     return [day for form, day in _DAYS if form in forms][:1]
 
 
-def _is_whether(parts: Parts, forms: set[str], *, is_marked: bool) -> bool:
+def _is_whether(
+    parts: Parts,
+    forms: set[str],
+    *,
+    is_marked: bool,
+) -> bool:
     """Return whether the answer is a yes or a no: "¿llueve mañana?" is marked alone."""
     is_so = bool(parts.all(Role.BE)) or not _WHETHER.isdisjoint(forms)
     return (is_so and "what" not in forms) or (is_marked and not forms)
@@ -434,7 +549,10 @@ def is_about_weather(topics: Sequence[str]) -> bool:
     return _WEATHER.issuperset(topics)
 
 
-def _about_clock(parts: Parts, topics: Sequence[str]) -> WorldQuestion | None:
+def _about_clock(
+    parts: Parts,
+    topics: Sequence[str],
+) -> WorldQuestion | None:
     zones, days = parts.values(Role.ZONE), parts.values(Role.DAY)
     forms = parts.values(Role.QUESTION)
     is_topic_first = parts.spans[0].role is Role.TOPIC
@@ -445,15 +563,24 @@ def _about_clock(parts: Parts, topics: Sequence[str]) -> WorldQuestion | None:
     is_which = "what" in forms or is_topic_first or is_topic_last
     is_dated = topics == ["date"] and len(days) == 1 and not zones
     if is_dated and is_which and days[0] in _DATES:
-        return WorldQuestion(("date",), (days[0],))
+        return WorldQuestion(
+            ("date",),
+            (days[0],),
+        )
     if not _NOW.issuperset(days) or len(zones) > 1:
         return None
     if zones and topics != ["time"]:
         return None
-    return WorldQuestion(tuple(topics), zone=zones[0] if zones else "")
+    return WorldQuestion(
+        tuple(topics),
+        zone=zones[0] if zones else "",
+    )
 
 
-def _about_sun(parts: Parts, topic: str) -> WorldQuestion | None:
+def _about_sun(
+    parts: Parts,
+    topic: str,
+) -> WorldQuestion | None:
     days, is_asked = parts.values(Role.DAY), "what" in parts.values(Role.QUESTION)
     is_day = len(days) <= 1 and (_DATES | _NOW | {"night"}).issuperset(days)
     is_elsewhere = any(parts.all(one) for one in (Role.ZONE, Role.PLACE))
@@ -472,14 +599,31 @@ def following_question(
         case WorldQuestion(topics=topics) if not is_about_weather(topics):
             return None
         case WorldQuestion() if days and parts.by_role.keys() <= {Role.DAY, *_SILENT}:
-            return replace(question, days=tuple(days), on=None, hour=None)
+            return replace(
+                question,
+                days=tuple(days),
+                on=None,
+                hour=None,
+            )
         case WorldQuestion() if is_joined:
-            return _of_others(_INDOORS, _THERMOMETERS, parts, names, surroundings)
+            return _of_others(
+                _INDOORS,
+                _THERMOMETERS,
+                parts,
+                names,
+                surroundings,
+            )
         case StateQuestion(ids=ids) if is_joined:
             known = (names.by_id[one] for one in ids if one in names.by_id)
             is_warm = question.aspect == "temperature"
             sorts = _THERMOMETERS if is_warm else {*map(_sort, known)}
-            return _of_others(question, sorts, parts, names, surroundings)
+            return _of_others(
+                question,
+                sorts,
+                parts,
+                names,
+                surroundings,
+            )
         case _:
             return None
 
@@ -492,7 +636,11 @@ def _of_others(
     surroundings: Surroundings,
 ) -> StateQuestion | None:
     """Return a question about other entities of some sorts, which words name by their names and rooms alone."""
-    places = places_of(parts, names, surroundings)
+    places = places_of(
+        parts,
+        names,
+        surroundings,
+    )
     named = [one.ids for one in parts.named]
     if not (places or named) or not _OF_FOLLOWING.issuperset(parts.by_role):
         return None
@@ -504,8 +652,15 @@ def _of_others(
     found = _measuring(able.intersection(*named), names)
     if not found or (question.form == "one" and len(found) > MOST_TOLD):
         return None
-    form = "any" if question.form == "one_yesno" and len(found) > 1 else question.form
-    return replace(question, ids=found, form=form)
+    if question.form == "one_yesno" and len(found) > 1:
+        form = "any"
+    else:
+        form = question.form
+    return replace(
+        question,
+        ids=found,
+        form=form,
+    )
 
 
 def _sort(entity: KnownEntity) -> tuple[str, str]:

@@ -40,7 +40,11 @@ _COST_OF_TEXT: Final = 2.0
 _COST_OF_WORD: Final = 0.7
 """The cost of each word of a text."""
 _MOST_TEXT: Final = 12
-DURATIONS: Final = ("hours", "minutes", "seconds")
+DURATIONS: Final = (
+    "hours",
+    "minutes",
+    "seconds",
+)
 """Units of time."""
 _BEFORE_TEXT: Final = frozenset({"add", "remove", "complete", "play"})
 """Acts after which a text of the person's own may stand."""
@@ -95,7 +99,9 @@ class Parts:
     def act(self, words: Lexicon) -> str:
         """Return what is to be done; empty if that is not clear."""
         acts = self.acts(words)
-        return acts[0] if len(acts) == 1 else ""
+        if len(acts) == 1:
+            return acts[0]
+        return ""
 
     def acts(self, words: Lexicon) -> Sequence[str]:
         """Return what may be to be done, by one act or by two parts of one: "把…打开" is to open, or to turn on."""
@@ -106,8 +112,13 @@ class Parts:
             return (acts[0].value,)
         if acts or len(verbs) != 1 or len(particles) != 1:
             return ()
-        joined = words.acts.get((verbs[0].value, particles[0].value), ())
-        return joined if verbs[0].start < particles[0].start else ()
+        joined = words.acts.get(
+            (verbs[0].value, particles[0].value),
+            (),
+        )
+        if verbs[0].start < particles[0].start:
+            return joined
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +130,15 @@ class Reading:
     spans: tuple[PhraseSpan, ...]
     cost: float
 
-    def text(self, start: int, end: int) -> str:
+    def text(
+        self,
+        start: int,
+        end: int,
+    ) -> str:
         """Return some words as they were said."""
-        return (
-            self.sentence[self.words[start].start : self.words[end - 1].end]
-            if start < end
-            else ""
-        )
+        if start < end:
+            return self.sentence[self.words[start].start : self.words[end - 1].end]
+        return ""
 
     @property
     def heard(self) -> Sequence[str]:
@@ -148,7 +161,11 @@ class Reading:
 
 
 @lru_cache(maxsize=8)
-def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Reading]:
+def read(
+    sentence: str,
+    words: Lexicon,
+    names: HomeVocabulary,
+) -> Sequence[Reading]:
     """Return the readings of a sentence, the most likely first; none for one that is too long.
 
     Several steps of a turn ask for those of the same sentence: it is read once.
@@ -169,8 +186,16 @@ def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Readi
         for start in range(len(heard))
         for _, one in names.found(heard, start)
     )
-    starts = _starts_of_text(phrases, words, is_about_list=is_about_list)
-    sentence_words = _SentenceWords(heard, starts, _pairs(phrases, words))
+    starts = _starts_of_text(
+        phrases,
+        words,
+        is_about_list=is_about_list,
+    )
+    sentence_words = _SentenceWords(
+        heard,
+        starts,
+        _pairs(phrases, words),
+    )
     ways = coverings(
         len(heard),
         lambda start: _spans(sentence_words, start, words, names),
@@ -190,12 +215,20 @@ def _divided(
         is_known = any(names.found([word], 0)) or any(words.phrases.found([word], 0))
         cuts = range(2, len(word)) if not is_known else ()
         parts = ((word[:cut], word[cut:]) for cut in cuts)
-        pair = next((one for one in parts if _is_pair(*one, words, names)), (word,))
+        pair = next(
+            (one for one in parts if _is_pair(*one, words, names)),
+            (word,),
+        )
         found += [Token(part, token.start, token.end) for part in pair]
     return found
 
 
-def _is_pair(first: str, last: str, words: Lexicon, names: HomeVocabulary) -> bool:
+def _is_pair(
+    first: str,
+    last: str,
+    words: Lexicon,
+    names: HomeVocabulary,
+) -> bool:
     """Return whether two words may be written as one: a place with a kind, or an act with a pronoun."""
     if last in words.clitics:
         return any(
@@ -258,7 +291,9 @@ def _cost(span: PhraseSpan) -> float:
     if span.role is Role.TEXT:
         return _COST_OF_TEXT + _COST_OF_WORD * (span.end - span.start)
     if span.named and not span.named.is_whole:
-        return _COST_OF_ONLY_PART if len(span.named.ids) == 1 else _COST_OF_PART
+        if len(span.named.ids) == 1:
+            return _COST_OF_ONLY_PART
+        return _COST_OF_PART
     return _COSTS.get(span.role, _COST)
 
 
@@ -294,19 +329,34 @@ def _spans(
     known = [span for span in known if span.end not in last or span.role not in SMALL]
     yield from known
     if start in sentence.texts:
-        ends = range(start + 1, min(len(heard), start + _MOST_TEXT) + 1)
+        ends = range(
+            start + 1,
+            min(len(heard), start + _MOST_TEXT) + 1,
+        )
         yield from (PhraseSpan(start, end, Role.TEXT) for end in ends)
     if not known:
-        yield PhraseSpan(start, start + 1, Role.UNKNOWN)
+        yield PhraseSpan(
+            start,
+            start + 1,
+            Role.UNKNOWN,
+        )
 
 
-def _is_read(span: PhraseSpan, least: int, count: int) -> bool:
+def _is_read(
+    span: PhraseSpan,
+    least: int,
+    count: int,
+) -> bool:
     """Return whether a phrase may stand where words that reverse a request do: it is longer, or asks "… or not?"."""
     is_tag = span.role is Role.QUESTION and span.end == count
     return span.end > least or span.role in _REPORTED or is_tag
 
 
-def _ends_part(heard: Sequence[str], end: int, words: Lexicon) -> bool:
+def _ends_part(
+    heard: Sequence[str],
+    end: int,
+    words: Lexicon,
+) -> bool:
     """Return whether a word stands before the end, a joining word or a preposition."""
     following = (meaning.role for _, meaning in words.phrases.found(heard, end))
     return (
@@ -333,19 +383,43 @@ def _known(
             continue
         is_part = meaning.role in _IN_PAIRS
         if not is_part or (start, meaning.value) in sentence.pairs:
-            yield PhraseSpan(start, end, meaning.role, meaning.value)
+            yield PhraseSpan(
+                start,
+                end,
+                meaning.role,
+                meaning.value,
+            )
     for end, named in names.found(heard, start):
-        yield PhraseSpan(start, end, named.role, named=named)
+        yield PhraseSpan(
+            start,
+            end,
+            named.role,
+            named=named,
+        )
     for end, mode in names.mode_phrases.found(heard, start):
-        yield PhraseSpan(start, end, Role.MODE, mode)
+        yield PhraseSpan(
+            start,
+            end,
+            Role.MODE,
+            mode,
+        )
     for end, zone in zones().found(heard, start):
-        yield PhraseSpan(start, end, Role.ZONE, zone)
+        yield PhraseSpan(
+            start,
+            end,
+            Role.ZONE,
+            zone,
+        )
     if heard[start] == COMMA:
         yield PhraseSpan(start, start + 1, Role.AND)
     yield from _amounts(heard, start, words)
 
 
-def _amounts(heard: Sequence[str], start: int, words: Lexicon) -> Iterator[PhraseSpan]:
+def _amounts(
+    heard: Sequence[str],
+    start: int,
+    words: Lexicon,
+) -> Iterator[PhraseSpan]:
     """Yield the numbers that begin at a word, alone and with a unit after or before them: "百分之五十"."""
     for at, unit in ((start, ""), *_units(heard, start, words)):
         for end, number in _numbers(heard, at, words):
@@ -353,14 +427,30 @@ def _amounts(heard: Sequence[str], start: int, words: Lexicon) -> Iterator[Phras
                 (end, unit),
                 *(_units(heard, end, words) if not unit else ()),
             ):
-                yield PhraseSpan(start, until, Role.AMOUNT, unit_after, number=number)
+                yield PhraseSpan(
+                    start,
+                    until,
+                    Role.AMOUNT,
+                    unit_after,
+                    number=number,
+                )
     for end, measure in _units(heard, start, words):
         count, _, unit = measure.partition(" ")
         if unit:  # "half an hour"
-            yield PhraseSpan(start, end, Role.AMOUNT, unit, number=float(count))
+            yield PhraseSpan(
+                start,
+                end,
+                Role.AMOUNT,
+                unit,
+                number=float(count),
+            )
 
 
-def _units(heard: Sequence[str], start: int, words: Lexicon) -> list[tuple[int, str]]:
+def _units(
+    heard: Sequence[str],
+    start: int,
+    words: Lexicon,
+) -> list[tuple[int, str]]:
     """Return the ends and values of the units that begin at a word."""
     return [
         (end, meaning.value)
@@ -394,7 +484,10 @@ def telling_text(text: str, words: Lexicon) -> str:
         found = (
             one for one in words.phrases.found(heard, at) if one[1].role in _NOT_TELLING
         )
-        end = max((end for end, _ in found), default=at)
+        end = max(
+            (end for end, _ in found),
+            default=at,
+        )
         if end == at:
             telling.append(text[found_words[at].start : found_words[at].end])
         at = max(end, at + 1)

@@ -169,4 +169,6 @@ class Surroundings:
     @property
     def command(self) -> EntityCommand | None:
         """Return the request before, if it is a command."""
-        return self.before if isinstance(self.before, EntityCommand) else None
+        if isinstance(self.before, EntityCommand):
+            return self.before
+        return None

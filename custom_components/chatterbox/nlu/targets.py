@@ -34,11 +34,27 @@ STEPS: Final = {
 """Acts that change something by a step, with their opposites."""
 PASSIVE: Final = frozenset({"binary_sensor", "event", "sensor", "update", "weather"})
 _ALONE: Final = frozenset(
-    {"warmer", "cooler", "more", "less", "set", "dock", "clean", MODE}
+    {
+        "warmer",
+        "cooler",
+        "more",
+        "less",
+        "set",
+        "dock",
+        "clean",
+        MODE,
+    }
 )
 """Acts that tell by themselves for what they are, as far as there is only one in the room, or at home."""
 _IMPERSONAL: Final = frozenset(
-    {"warmer", "cooler", "brighter", "darker", "louder", "quieter"}
+    {
+        "warmer",
+        "cooler",
+        "brighter",
+        "darker",
+        "louder",
+        "quieter",
+    }
 )
 """Acts on a room rather than a thing: "make it darker here"."""
 _VAGUE: Final = frozenset({"more", "less"})
@@ -95,20 +111,35 @@ class CommandTargets:
             return (self._names_nothing and last) or None
         if self._is_about(last):
             return last
-        places = places_of(self.parts, self.names, self.surroundings)
+        places = places_of(
+            self.parts,
+            self.names,
+            self.surroundings,
+        )
         if places:
-            able = self.names.within(able, frozenset[str | None]().union(*places))
+            able = self.names.within(
+                able,
+                frozenset[str | None]().union(*places),
+            )
         kinds = {*self.parts.values(Role.KIND)}
         for kind in kinds - {"everything"} if self._is_locking else kinds:
-            able = self._having([KINDS[kind]], able)
+            able = self._having(
+                [KINDS[kind]],
+                able,
+            )
         found = self._of_words(able, places)
-        return found if found and self._are_everywhere(found, places) else None
+        if found and self._are_everywhere(found, places):
+            return found
+        return None
 
     def _are_everywhere(
         self, found: frozenset[str] | Choice, places: Sequence[frozenset[str | None]]
     ) -> bool:
         """Return whether some of the entities are at each place."""
-        ids = found.ids if isinstance(found, Choice) else found
+        if isinstance(found, Choice):
+            ids = found.ids
+        else:
+            ids = found
         return all(self.names.within(ids, areas) for areas in places)
 
     def _of_words(
@@ -175,7 +206,9 @@ class CommandTargets:
         found = frozenset(
             one.entity_id for one in self.names.entities if one.domain in self.domains
         )
-        return found if self.among is None else found & self.among
+        if self.among is None:
+            return found
+        return found & self.among
 
     @property
     def _names_nothing(self) -> bool:
@@ -203,7 +236,9 @@ class CommandTargets:
     def _near(self, ids: Iterable[str]) -> frozenset[str]:
         """Return those of some entities that are in the room of the speaker."""
         area = self.surroundings.area_id
-        return self.names.within(ids, {area}) if area else frozenset()
+        if area:
+            return self.names.within(ids, {area})
+        return frozenset()
 
     def _others(self, able: frozenset[str]) -> frozenset[str]:
         """Return what is of the same kind, and in the same room, as the entities of the request before."""
@@ -239,7 +274,10 @@ class CommandTargets:
         named = self.parts.named
         meant = frozenset(self.names.by_id).intersection(*(one.ids for one in named))
         for value in self.parts.values(Role.KIND):
-            meant = self._having([KINDS[value]], meant)
+            meant = self._having(
+                [KINDS[value]],
+                meant,
+            )
         others = self.names.domains(meant) - self.domains - PASSIVE
         if others and not any(one.is_whole for one in named):
             return None
@@ -250,7 +288,9 @@ class CommandTargets:
         elif any(one.is_kind for one in named):
             kinds = [kind for kind in _NARROW if self._having([kind], ids)]
             ids |= self._near(self._having(kinds, able))
-        return Choice(ids) if len(ids) > 1 else ids or None
+        if len(ids) > 1:
+            return Choice(ids)
+        return ids or None
 
     def _of_kind(
         self, able: frozenset[str], *, is_placed: bool
@@ -259,7 +299,10 @@ class CommandTargets:
         is_everywhere = is_placed or bool(self._quantifiers & {"all", "home"})
         if self._is_many and self.surroundings.area_id is None:
             is_everywhere = True
-        near = frozenset[str]() if is_everywhere else self._near(able)
+        if is_everywhere:
+            near = frozenset[str]()
+        else:
+            near = self._near(able)
         found = near or able
         if not self._is_many:
             found = found & self.surroundings.playing or found
@@ -267,11 +310,16 @@ class CommandTargets:
         if len(found) <= 1 or is_idle:
             return found or None
         has_place = is_everywhere or bool(near)
-        return (
-            found if self._are_all_meant(found, has_place=has_place) else Choice(found)
-        )
+        if self._are_all_meant(found, has_place=has_place):
+            return found
+        return Choice(found)
 
-    def _are_all_meant(self, found: frozenset[str], *, has_place: bool) -> bool:
+    def _are_all_meant(
+        self,
+        found: frozenset[str],
+        *,
+        has_place: bool,
+    ) -> bool:
         """Return whether several entities are meant together: the lights of a room, or more than one of a kind."""
         if "both" in self._quantifiers:
             return len(found) == _TWO
@@ -295,7 +343,9 @@ class CommandTargets:
         found = self._only(able, is_placed=is_placed)
         if len(found) > 1 and self.act in {"warmer", "cooler", MODE}:
             return Choice(found)
-        return found if len(found) == 1 else None
+        if len(found) == 1:
+            return found
+        return None
 
     def _lights(self, able: frozenset[str]) -> frozenset[str]:
         """Return the lights of a place, unless its thermostats, or whatever sounds there, may be meant as well.
@@ -305,18 +355,32 @@ class CommandTargets:
         is_vague = self.act in _VAGUE and len(self.domains) > 1
         is_heated = "climate" in self.names.domains(able)
         is_other = is_vague or (is_heated and self.act not in _SWITCHED)
-        return frozenset() if is_other else self._having([KINDS["light"]], able)
+        if is_other:
+            return frozenset()
+        return self._having([KINDS["light"]], able)
 
-    def _only(self, able: frozenset[str], *, is_placed: bool) -> frozenset[str]:
+    def _only(
+        self,
+        able: frozenset[str],
+        *,
+        is_placed: bool,
+    ) -> frozenset[str]:
         """Return the entities of which the only one is meant."""
         if self.domains - _STOPPED == PLAYER and self.act not in _SWITCHED:
-            players = self._having([KINDS["player"]], able)
+            players = self._having(
+                [KINDS["player"]],
+                able,
+            )
             playing = players & self.surroundings.playing
             return self._near(playing) or playing or self._near(players) or players
         if is_placed:
             # "clean the kitchen" is no order for coffee
             is_vague = self.act in {"brew", "start"} or self.domains == _OPENED
-            return self._having([KINDS["garage"]], able) if is_vague else able
+            if is_vague:
+                return self._having([KINDS["garage"]], able)
+            return able
         is_vague = self.act in _VAGUE and len(self.domains) > 1
         is_told = self.act in _ALONE and not is_vague
-        return (self._near(able) or able) if is_told else frozenset()
+        if is_told:
+            return self._near(able) or able
+        return frozenset()

@@ -77,7 +77,11 @@ _OF_COMMANDS: Final = (
 _ACTING: Final = frozenset({Role.ACT, Role.VERB})
 _BEFORE_LISTS: Final = frozenset({Role.PREPOSITION, Role.PARTICLE})
 _OF_ITEMS: Final = frozenset({"add", "remove", "complete"})
-_DOING: Final = (Role.ACT, Role.VERB, Role.PARTICLE)
+_DOING: Final = (
+    Role.ACT,
+    Role.VERB,
+    Role.PARTICLE,
+)
 _STARTING: Final = frozenset({"set", "start", "on", "create"})
 _OF_MUSIC: Final = _SILENT | NAMING | {Role.ACT, Role.TEXT, Role.QUANTIFIER}
 _OF_TIMERS: Final = _SILENT | {*_DOING, Role.AMOUNT, Role.KIND, Role.TEXT}
@@ -99,8 +103,22 @@ _AFTER_NAMES: Final = frozenset(
 _SETTING: Final = frozenset({Role.PARTICLE, Role.AMOUNT, Role.LEVEL, Role.COLOUR})
 _MOST_ALIKE: Final = 3
 _DIRECTIONS: Final = {
-    **dict.fromkeys(("brighter", "louder", "warmer"), "more"),
-    **dict.fromkeys(("darker", "quieter", "cooler"), "less"),
+    **dict.fromkeys(
+        (
+            "brighter",
+            "louder",
+            "warmer",
+        ),
+        "more",
+    ),
+    **dict.fromkeys(
+        (
+            "darker",
+            "quieter",
+            "cooler",
+        ),
+        "less",
+    ),
 }
 """Acts that sentences such as "it's too dark" mean, with what else changes the same."""
 
@@ -110,12 +128,21 @@ def understand(
     sentence: str, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
 ) -> Sequence[SpokenRequest]:
     """Return what a sentence asks for; empty if it is not understood. A turn asks often, and reads once."""
-    readings = read(sentence, words, names)
+    readings = read(
+        sentence,
+        words,
+        names,
+    )
     best: Sequence[SpokenRequest] = ()
     for reading in readings:
         if reading.unknown:
             break
-        requests = _requests(reading, words, names, surroundings)
+        requests = _requests(
+            reading,
+            words,
+            names,
+            surroundings,
+        )
         if not any(
             isinstance(one, (Choice, OpenQuestion, UnknownName)) for one in requests
         ):
@@ -124,7 +151,10 @@ def understand(
                 return requests
         else:
             best = best or requests
-    unknown = _unknown_name(readings[0], names) if readings and not best else None
+    if readings and not best:
+        unknown = _unknown_name(readings[0], names)
+    else:
+        unknown = None
     return [unknown] if unknown else best
 
 
@@ -168,9 +198,22 @@ def _requests(
 ) -> Sequence[SpokenRequest]:
     """Return the requests of a reading; empty if one of them is none."""
     whole = Parts(_without_tag(reading.spans))
-    if question := _question(whole, reading, names, surroundings):
+    question = _question(
+        whole,
+        reading,
+        names,
+        surroundings,
+    )
+    if question:
         return [question]
-    if settings := _settings(whole, reading, words, names, surroundings):
+    settings = _settings(
+        whole,
+        reading,
+        words,
+        names,
+        surroundings,
+    )
+    if settings:
         return settings
     found: list[SpokenRequest] = []
     for spans in _divided(whole.spans):
@@ -180,7 +223,13 @@ def _requests(
             or following_question(parts, reading, names, surroundings)
             or _of_list(parts, reading, words, names)
             or _of_timer(parts, reading, words)
-            or _to_play(parts, reading, words, names, surroundings)
+            or _to_play(
+                parts,
+                reading,
+                words,
+                names,
+                surroundings,
+            )
         )
         several: Sequence[SpokenRequest] = (
             [other] if other else _commands(parts, reading, words, names, surroundings)
@@ -198,10 +247,15 @@ def _without_tag(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:
     is_tag = last.role is Role.QUESTION and last.value == "is"
     is_favour = first.role is Role.FILLER and first.value == POLITE and is_tag
     is_acting = any(span.role in _ACTING for span in spans)
-    return spans[:-1] if is_favour and is_acting else spans
+    if is_favour and is_acting:
+        return spans[:-1]
+    return spans
 
 
-def _is_reason(request: SpokenRequest, following: Sequence[SpokenRequest]) -> bool:
+def _is_reason(
+    request: SpokenRequest,
+    following: Sequence[SpokenRequest],
+) -> bool:
     """Return whether a request only tells why the next is made: "I'm cold, turn up the thermostat"."""
     match request, following:
         case (
@@ -221,11 +275,24 @@ def _commands(
     surroundings: Surroundings,
 ) -> Sequence[SpokenRequest]:
     """Return what is to be done with things of the home; empty if the words do not ask for it."""
-    if settings := _settings(parts, reading, words, names, surroundings):
+    settings = _settings(
+        parts,
+        reading,
+        words,
+        names,
+        surroundings,
+    )
+    if settings:
         return settings
     if _is_cut_question(parts, reading) or _is_vague(parts, reading, words):
         return ()
-    found = commands(parts, reading, words, names, surroundings)
+    found = commands(
+        parts,
+        reading,
+        words,
+        names,
+        surroundings,
+    )
     return found or following_commands(parts, reading, names, surroundings)
 
 
@@ -238,10 +305,19 @@ def _settings(
 ) -> Sequence[SpokenRequest]:
     if _is_cut_question(parts, reading) or _may_say_off(parts, reading, words):
         return ()
-    return device_settings(parts, words, names, surroundings)
+    return device_settings(
+        parts,
+        words,
+        names,
+        surroundings,
+    )
 
 
-def _may_say_off(parts: Parts, reading: Reading, words: Lexicon) -> bool:
+def _may_say_off(
+    parts: Parts,
+    reading: Reading,
+    words: Lexicon,
+) -> bool:
     """Return whether a word is read as a preposition that may say "off": "eco mode off"."""
     return any(
         (meaning.role, meaning.value) == (Role.STATE, "off")
@@ -250,14 +326,24 @@ def _may_say_off(parts: Parts, reading: Reading, words: Lexicon) -> bool:
     )
 
 
-def _after(requests: Sequence[SpokenRequest], before: Surroundings) -> Surroundings:
+def _after(
+    requests: Sequence[SpokenRequest],
+    before: Surroundings,
+) -> Surroundings:
     """Return the surroundings after some requests, to whose entities the next one may refer."""
     made = [one for one in requests if isinstance(one, EntityCommand | DeviceSetting)]
     if not made:
         return before
     ids = frozenset[str]().union(*(one.ids for one in made))
-    command = made[-1] if isinstance(made[-1], EntityCommand) else None
-    return replace(before, last=ids, before=command)
+    if isinstance(made[-1], EntityCommand):
+        command = made[-1]
+    else:
+        command = None
+    return replace(
+        before,
+        last=ids,
+        before=command,
+    )
 
 
 def _question(
@@ -265,8 +351,17 @@ def _question(
 ) -> WorldQuestion | StateQuestion | None:
     return (
         world_question(parts, is_marked=reading.is_asked)
-        or setting_question(parts, names, surroundings)
-        or state_question(parts, reading, names, surroundings)
+        or setting_question(
+            parts,
+            names,
+            surroundings,
+        )
+        or state_question(
+            parts,
+            reading,
+            names,
+            surroundings,
+        )
     )
 
 
@@ -287,19 +382,28 @@ def _divided(spans: Sequence[PhraseSpan]) -> list[Sequence[PhraseSpan]]:
         if before.role is Role.AND
         and (span.role in _ACTING or _has_two_acts(spans, at))
     ]
-    bounds = [0, *starts, len(spans)]
+    bounds = [
+        0,
+        *starts,
+        len(spans),
+    ]
     found = [_without_joining(spans[start:end]) for start, end in pairwise(bounds)]
     return [one for one in found if one]
 
 
-def _has_two_acts(spans: Sequence[PhraseSpan], at: int) -> bool:
+def _has_two_acts(
+    spans: Sequence[PhraseSpan],
+    at: int,
+) -> bool:
     """Return whether an act ends before the joining word before a span, and another one follows."""
     is_ended = at > 1 and spans[at - 2].role in {Role.ACT, Role.PARTICLE}
     return is_ended and any(span.role in _ACTING for span in spans[at:])
 
 
 def _without_joining(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:
-    return spans[:-1] if spans and spans[-1].role is Role.AND else spans
+    if spans and spans[-1].role is Role.AND:
+        return spans[:-1]
+    return spans
 
 
 def _of_list(
@@ -319,14 +423,28 @@ def _of_list(
     request, is_named = ListRequest(act, "".join(lists)), bool(lists or kinds)
     texts = parts.all(Role.TEXT)
     if act == "read":
-        return _whole_list(request, parts) if is_named and not texts else None
+        if is_named and not texts:
+            return _whole_list(request, parts)
+        return None
     if len(texts) != 1 or {*parts.values(Role.DAY)} - {"0"}:
         return None
     if is_named:
-        return _on_list(request, texts[0], parts, reading, words)
+        return _on_list(
+            request,
+            texts[0],
+            parts,
+            reading,
+            words,
+        )
     if _names_list(reading, texts[0], names):
         return None  # "add milk, the chores"
-    return _on_any_list(request, texts[0], parts, reading, words)
+    return _on_any_list(
+        request,
+        texts[0],
+        parts,
+        reading,
+        words,
+    )
 
 
 def _with_item(parts: Parts, names: HomeVocabulary) -> Parts:
@@ -334,10 +452,20 @@ def _with_item(parts: Parts, names: HomeVocabulary) -> Parts:
     listed = [_LIST in names.domains(one.ids) for one in parts.named]
     if not (any(listed) or _LISTS & {*parts.values(Role.KIND)}) or all(listed):
         return parts
-    named = zip(parts.all(Role.ENTITY), listed, strict=True)
+    named = zip(
+        parts.all(Role.ENTITY),
+        listed,
+        strict=True,
+    )
     others = [span for span, is_list in named if not is_list]
     spans = [
-        PhraseSpan(span.start, span.end, Role.TEXT) if span in others else span
+        PhraseSpan(
+            span.start,
+            span.end,
+            Role.TEXT,
+        )
+        if span in others
+        else span
         for span in parts.spans
     ]
     return Parts(spans)
@@ -347,10 +475,18 @@ def _whole_list(request: ListRequest, parts: Parts) -> ListRequest:
     """Return a request to read a list, to count its items, or to name all lists."""
     is_counted = "how_many" in parts.values(Role.QUESTION)
     is_all = "lists" in parts.values(Role.KIND)
-    return replace(request, act="count" if is_counted else "read", is_all=is_all)
+    return replace(
+        request,
+        act="count" if is_counted else "read",
+        is_all=is_all,
+    )
 
 
-def _names_list(reading: Reading, text: PhraseSpan, names: HomeVocabulary) -> bool:
+def _names_list(
+    reading: Reading,
+    text: PhraseSpan,
+    names: HomeVocabulary,
+) -> bool:
     heard = reading.heard[text.start : text.end]
     return any(
         names.domains(one.ids) == {_LIST}
@@ -376,9 +512,22 @@ def _on_list(
         return None
     phrase = reading.text(text.start, text.end)
     if " ".join(tokens_of_phrase(phrase)) in words.indefinite:
-        return OpenQuestion("item", reading.sentence.replace(phrase, GAP, 1))
-    items = _items(reading, text, words)
-    return replace(request, items=items) if items else None
+        return OpenQuestion(
+            "item",
+            reading.sentence.replace(
+                phrase,
+                GAP,
+                1,
+            ),
+        )
+    items = _items(
+        reading,
+        text,
+        words,
+    )
+    if items:
+        return replace(request, items=items)
+    return None
 
 
 def _on_any_list(
@@ -400,8 +549,14 @@ def _on_any_list(
     is_plain = all(plain.values())
     if not (is_last and is_added and is_plain):
         return None
-    items = _items(reading, text, words)
-    return replace(request, items=items) if items else None
+    items = _items(
+        reading,
+        text,
+        words,
+    )
+    if items:
+        return replace(request, items=items)
+    return None
 
 
 def _act_of_question(parts: Parts) -> str:
@@ -416,7 +571,11 @@ def _act_of_question(parts: Parts) -> str:
     return "read" if is_which else ""
 
 
-def _items(reading: Reading, text: PhraseSpan, words: Lexicon) -> tuple[str, ...]:
+def _items(
+    reading: Reading,
+    text: PhraseSpan,
+    words: Lexicon,
+) -> tuple[str, ...]:
     """Return the items of a text: "milk, eggs and bread" are three. It is empty if one of them is no name."""
     heard, bounds = reading.heard, _bounds(reading, text, words)
     spans = [
@@ -435,7 +594,9 @@ def _items(reading: Reading, text: PhraseSpan, words: Lexicon) -> tuple[str, ...
     if is_vague or is_list or _has(reading, text, words.phrases, Role.REVERSING):
         return ()
     items = tuple(reading.text(start, end) for start, end in spans)
-    return items if all(telling_text(item, words) for item in items) else ()
+    if all(telling_text(item, words) for item in items):
+        return items
+    return ()
 
 
 def _bounds(
@@ -453,18 +614,24 @@ def _bounds(
     return [*bounds, (text.end, text.end)]
 
 
-def _after_articles(heard: Sequence[str], start: int, words: Lexicon) -> int:
+def _after_articles(
+    heard: Sequence[str],
+    start: int,
+    words: Lexicon,
+) -> int:
     """Return where an item begins after its articles: "leche" of "la leche"."""
     ends = [
         end
         for end, meaning in words.phrases.found(heard, start)
         if meaning.value == ARTICLE
     ]
-    return (
-        _after_articles(heard, max(ends), words)
-        if ends and max(ends) < len(heard)
-        else start
-    )
+    if ends and max(ends) < len(heard):
+        return _after_articles(
+            heard,
+            max(ends),
+            words,
+        )
+    return start
 
 
 def _has(
@@ -481,7 +648,11 @@ def _has(
     )
 
 
-def _acts_before(reading: Reading, end: int, words: Lexicon) -> frozenset[str]:
+def _acts_before(
+    reading: Reading,
+    end: int,
+    words: Lexicon,
+) -> frozenset[str]:
     """Return all that the act before a word may be: "pon" stands before lights, music and items of lists."""
     heard = reading.heard[:end]
     for start in range(end):
@@ -496,7 +667,11 @@ def _acts_before(reading: Reading, end: int, words: Lexicon) -> frozenset[str]:
     return frozenset()
 
 
-def _is_vague(parts: Parts, reading: Reading, words: Lexicon) -> bool:
+def _is_vague(
+    parts: Parts,
+    reading: Reading,
+    words: Lexicon,
+) -> bool:
     """Return whether an act that may be another one is for a part of a name: "pon la mesa" is for no lamp."""
     acts = (_acts_before(reading, one.end, words) for one in parts.all(Role.ACT))
     is_part = any(
@@ -527,7 +702,10 @@ def _to_play(
     others = [span for span in parts.spans if span is not title]
     players = frozenset[str]()
     is_named = any(span.role in NAMING | {Role.QUANTIFIER} for span in others)
-    groups = [*groups_of(others)] if is_named else []
+    if is_named:
+        groups = [*groups_of(others)]
+    else:
+        groups = []
     for group in groups:
         found = CommandTargets(
             Parts(group), "play", PLAYER, names, surroundings
@@ -538,17 +716,28 @@ def _to_play(
     is_each = len(players) > 1
     text = reading.text(title.start, title.end)
     if kinds:
-        return PlayRequest(text, text, players, is_each)
+        return PlayRequest(
+            text,
+            text,
+            players,
+            is_each,
+        )
     query = telling_text(text, words)
     is_plain = query and _is_title(title, reading, words, names)
-    return PlayRequest(query, text, players, is_each) if is_plain else None
+    if is_plain:
+        return PlayRequest(query, text, players, is_each)
+    return None
 
 
 def _is_title(
     text: PhraseSpan, reading: Reading, words: Lexicon, names: HomeVocabulary
 ) -> bool:
     """Return whether words after an act are a title, and nothing else that it may be for."""
-    is_wide = _ends_everywhere(reading, text, words)
+    is_wide = _ends_everywhere(
+        reading,
+        text,
+        words,
+    )
     if is_wide or _has(reading, text, names, Role.PLACE, Role.ENTITY):
         return False
     is_vague = _acts_before(reading, text.start, words) != {"play"}
@@ -560,7 +749,11 @@ def _is_title(
     )
 
 
-def _may_be_music(text: PhraseSpan, reading: Reading, words: Lexicon) -> bool:
+def _may_be_music(
+    text: PhraseSpan,
+    reading: Reading,
+    words: Lexicon,
+) -> bool:
     """Return whether words after an act for several things may be a title.
 
     "Della musica tranquilla" may, "a letto i bambini" and "musica in soffitta" may not.
@@ -574,7 +767,11 @@ def _may_be_music(text: PhraseSpan, reading: Reading, words: Lexicon) -> bool:
     return is_bare or (kinds == {"music"} and not placed)
 
 
-def _ends_everywhere(reading: Reading, text: PhraseSpan, words: Lexicon) -> bool:
+def _ends_everywhere(
+    reading: Reading,
+    text: PhraseSpan,
+    words: Lexicon,
+) -> bool:
     """Return whether a text ends with "everywhere", which is a part of few titles: "here there and everywhere"."""
     for at in range(text.start + 1, text.end):
         found = words.phrases.found(reading.heard, at)
@@ -582,7 +779,10 @@ def _ends_everywhere(reading: Reading, text: PhraseSpan, words: Lexicon) -> bool
             end == text.end and one.role is Role.QUANTIFIER and one.value == "home"
             for end, one in found
         )
-        before = words.phrases.found(reading.heard, at - 1)
+        before = words.phrases.found(
+            reading.heard,
+            at - 1,
+        )
         if is_home and not any(
             one.role is Role.AND for end, one in before if end == at
         ):
@@ -590,7 +790,11 @@ def _ends_everywhere(reading: Reading, text: PhraseSpan, words: Lexicon) -> bool
     return False
 
 
-def _of_timer(parts: Parts, reading: Reading, words: Lexicon) -> TimerRequest | None:
+def _of_timer(
+    parts: Parts,
+    reading: Reading,
+    words: Lexicon,
+) -> TimerRequest | None:
     """Return a timer to start, with its name: "a 5 minute pasta timer", "a timer for the pasta, 9 minutes"."""
     amounts, texts = parts.all(Role.AMOUNT), parts.all(Role.TEXT)
     acts = [span for role in _DOING for span in parts.all(role)]
@@ -609,8 +813,15 @@ def _of_timer(parts: Parts, reading: Reading, words: Lexicon) -> TimerRequest | 
         return None
     if not texts:
         return TimerRequest(durations)
-    name = _name_of_timer(texts[0], parts, reading, words)
-    return TimerRequest(durations, name) if name else None
+    name = _name_of_timer(
+        texts[0],
+        parts,
+        reading,
+        words,
+    )
+    if name:
+        return TimerRequest(durations, name)
+    return None
 
 
 def _name_of_timer(
@@ -627,10 +838,15 @@ def _name_of_timer(
     is_number = any(words.numbers.found(reading.heard, text.start))
     is_part = is_number and after == [Role.PREPOSITION]  # "three quarters of an hour"
     phrase = reading.text(text.start, text.end)
-    return telling_text(phrase, words) if is_told and is_plain and not is_part else ""
+    if is_told and is_plain and not is_part:
+        return telling_text(phrase, words)
+    return ""
 
 
-def _unknown_name(reading: Reading, names: HomeVocabulary) -> UnknownName | None:
+def _unknown_name(
+    reading: Reading,
+    names: HomeVocabulary,
+) -> UnknownName | None:
     """Return the name in a command that nothing has, if that is all that is not explained."""
     spans = [span for span in reading.spans if span.role is not Role.FILLER]
     unknown = [at for at, span in enumerate(spans) if span.role is Role.UNKNOWN]
@@ -645,12 +861,21 @@ def _unknown_name(reading: Reading, names: HomeVocabulary) -> UnknownName | None
         kind = KINDS.get(after[0].value)
     if kind is None:
         text = reading.text(start, end)
-        return UnknownName(text) if _is_for_entities(before, after) else None
-    text = reading.text(start, after[0].end)
+        if _is_for_entities(before, after):
+            return UnknownName(text)
+        return None
+    text = reading.text(
+        start,
+        after[0].end,
+    )
     return UnknownName(text, _alike(text, kind, names))
 
 
-def _alike(text: str, kind: EntityKind, names: HomeVocabulary) -> tuple[str, ...]:
+def _alike(
+    text: str,
+    kind: EntityKind,
+    names: HomeVocabulary,
+) -> tuple[str, ...]:
     """Return names of things of a kind, first those with the last word of a text."""
     last = tokens(text)[-1].word
     of_kind = [one.names[0] for one in names.entities if kind.has(one)]
@@ -665,7 +890,10 @@ def _is_one_name(unknown: Sequence[int]) -> bool:
     return unknown[-1] - unknown[0] < len(unknown)
 
 
-def _is_noun(before: Sequence[PhraseSpan], after: Sequence[PhraseSpan]) -> bool:
+def _is_noun(
+    before: Sequence[PhraseSpan],
+    after: Sequence[PhraseSpan],
+) -> bool:
     """Return whether a name may stand between some phrases: no time, as in "the floor lamp in December"."""
     if not before or (after and after[0].role not in _AFTER_NAMES):
         return False
@@ -676,7 +904,10 @@ def _is_noun(before: Sequence[PhraseSpan], after: Sequence[PhraseSpan]) -> bool:
     return last.role in _BEFORE_NAMES and last.value not in _BEFORE_OTHERS and is_placed
 
 
-def _is_for_entities(before: Sequence[PhraseSpan], after: Sequence[PhraseSpan]) -> bool:
+def _is_for_entities(
+    before: Sequence[PhraseSpan],
+    after: Sequence[PhraseSpan],
+) -> bool:
     """Return whether what is said around a name is done with things at home alone."""
     return any(
         span.role is Role.ACT and span.value in PLAIN_ACTS for span in (*before, *after)

@@ -14,8 +14,20 @@ TOLD: Final = "!"
 """Ends the values of words that say by themselves that they are modes."""
 _USUAL: Final = frozenset(
     {
-        *("heat", "cool", "heat_cool", "auto", "dry", "fan_only", "eco"),
-        *("shuffle", "repeat_one", "repeat_all"),
+        *(
+            "heat",
+            "cool",
+            "heat_cool",
+            "auto",
+            "dry",
+            "fan_only",
+            "eco",
+        ),
+        *(
+            "shuffle",
+            "repeat_one",
+            "repeat_all",
+        ),
     }
 )
 """Modes that are understood wherever anything has modes: a device that lacks one says so."""
@@ -85,14 +97,26 @@ class HomeVocabulary:
             self, "by_id", {entity.entity_id: entity for entity in self.entities}
         )
 
-    def found(self, heard: Sequence[str], start: int) -> Iterator[tuple[int, Named]]:
+    def found(
+        self,
+        heard: Sequence[str],
+        start: int,
+    ) -> Iterator[tuple[int, Named]]:
         """Yield the ends and meanings of the names that begin at a word."""
-        return self._phrases.found(heard, start, self.words.stem)
+        return self._phrases.found(
+            heard,
+            start,
+            self.words.stem,
+        )
 
     def with_modes(self, modes: frozenset[KnownMode]) -> Self:
         """Return the same names, which stay indexed, with other modes."""
         other = copy(self)
-        object.__setattr__(other, "modes", modes)
+        object.__setattr__(
+            other,
+            "modes",
+            modes,
+        )
         for known in ("mode_phrases", "_mode_values"):
             other.__dict__.pop(known, None)
         return other
@@ -102,10 +126,17 @@ class HomeVocabulary:
         """The modes as they are called by their devices."""
         tree = PhraseTree[str]()
         for value in {one.value for one in self.modes if one.value}:
-            tree.add(self._words_of(value.replace("_", " ")), value)
+            tree.add(
+                self._words_of(value.replace("_", " ")),
+                value,
+            )
         return tree
 
-    def able(self, slot: str, value: str = "") -> frozenset[str]:
+    def able(
+        self,
+        slot: str,
+        value: str = "",
+    ) -> frozenset[str]:
         """Return the entities that may be set to a value, or have one."""
         return frozenset(
             one.entity_id
@@ -184,13 +215,24 @@ class HomeVocabulary:
                     place.area_ids
                 )
         tree = PhraseTree[Named]()
-        _add(tree, Role.ENTITY, whole.items(), is_whole=True)
+        _add(
+            tree,
+            Role.ENTITY,
+            whole.items(),
+            is_whole=True,
+        )
         telling = (
             (part, ids)
             for part, ids in parts.items()
             if part not in rooms and whole.get(part, ids) <= ids
         )
-        _add(tree, Role.ENTITY, telling, is_whole=False, kinds=kinds)
+        _add(
+            tree,
+            Role.ENTITY,
+            telling,
+            is_whole=False,
+            kinds=kinds,
+        )
         _add(tree, Role.PLACE, rooms.items(), is_whole=True)
         return tree
 
@@ -210,7 +252,10 @@ def _plain_mode(value: str) -> str:
     return compared(value).replace(" ", "_")
 
 
-def _parts(words: Sequence[str], language: Lexicon) -> Iterable[tuple[str, ...]]:
+def _parts(
+    words: Sequence[str],
+    language: Lexicon,
+) -> Iterable[tuple[str, ...]]:
     """Return the phrases within a name that may tell it from others, without itself.
 
     In one word, its first part does: "Kaffeemaschine". Single characters do not, and
@@ -244,4 +289,12 @@ def _add(
 ) -> None:
     for words, ids in phrases:
         if words:
-            tree.add(words, Named(role, frozenset(ids), is_whole, words in kinds))
+            tree.add(
+                words,
+                Named(
+                    role,
+                    frozenset(ids),
+                    is_whole,
+                    words in kinds,
+                ),
+            )

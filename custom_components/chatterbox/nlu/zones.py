@@ -39,7 +39,10 @@ def zones() -> PhraseTree[str]:
             and not region.startswith(_NO_CITIES)
             and city not in {"North", "South", "West"}
         ):
-            tree.add(tokens_of_phrase(city.replace("_", " ")), zone)
+            tree.add(
+                tokens_of_phrase(city.replace("_", " ")),
+                zone,
+            )
     for country, zone in _countries():
         tree.add(tokens_of_phrase(country), zone)
     return tree
@@ -63,7 +66,11 @@ def _countries() -> Iterator[tuple[str, str]]:
                 yield names[code].partition("(")[0], found[0]
 
 
-def _rows(table: str, key: int, value: int) -> Iterator[tuple[str, str]]:
+def _rows(
+    table: str,
+    key: int,
+    value: int,
+) -> Iterator[tuple[str, str]]:
     for line in table.splitlines():
         if line and not line.startswith("#"):
             columns = line.split("\t")

@@ -109,9 +109,19 @@ async def async_answer(
     sentences = await async_get_sentences(hass, user_input.language)
     match request:
         case WorldQuestion():
-            return await _async_world_answer(hass, request, user_input, home)
+            return await _async_world_answer(
+                hass,
+                request,
+                user_input,
+                home,
+            )
         case ListRequest():
-            return _list_answer(hass, request, home, sentences)
+            return _list_answer(
+                hass,
+                request,
+                home,
+                sentences,
+            )
         case OpenQuestion(lacks=lacks):
             return sentences[f"which_{lacks}"]
         case StateQuestion():
@@ -122,12 +132,14 @@ async def async_answer(
                 names=", ".join(_names_to_choose(hass, ids, home))
             )
         case Choice(ids=ids):
-            names = _names_to_choose(hass, ids, home)
-            return (
-                sentences["which_one"].format(names=", ".join(names))
-                if len(names) <= _MOST_NAMED
-                else None
+            names = _names_to_choose(
+                hass,
+                ids,
+                home,
             )
+            if len(names) <= _MOST_NAMED:
+                return sentences["which_one"].format(names=", ".join(names))
+            return None
         case _:
             assert_never(request)
 
@@ -143,17 +155,36 @@ async def _async_world_answer(
     topic, on = question.topics[0], question.on
     if topic == "song":
         players = [one for one in home.entities if one.domain == MEDIA_PLAYER]
-        return _song(hass, [one.entity_id for one in players], sentences)
+        return _song(
+            hass,
+            [one.entity_id for one in players],
+            sentences,
+        )
     if topic in ALONE or topic == NOBODY:
         return sentences[f"spoken_{topic}"]
     if topic in SUN:
-        return _sun_answer(hass, question, user_input.language)
+        return _sun_answer(
+            hass,
+            question,
+            user_input.language,
+        )
     if topic == "date":
         on = on or next(_days(question.days, dt_util.now().date()))
         return spoken_date(on, user_input.language)
-    if zone := question.zone:
-        return await _async_time_there(hass, zone, user_input.language, sentences)
-    return await _async_weather_answer(hass, question, user_input, home)
+    zone = question.zone
+    if zone:
+        return await _async_time_there(
+            hass,
+            zone,
+            user_input.language,
+            sentences,
+        )
+    return await _async_weather_answer(
+        hass,
+        question,
+        user_input,
+        home,
+    )
 
 
 def _sun_answer(
@@ -162,12 +193,25 @@ def _sun_answer(
     """Return when the sun rises or sets on a day, or the next time; None where it does not."""
     now = dt_util.now()
     day = question.on or next(_days(question.days or ("0",), now.date()))
-    due = get_astral_event_date(hass, question.topics[0], day)
+    due = get_astral_event_date(
+        hass,
+        question.topics[0],
+        day,
+    )
     if due and due < now and not (question.days or question.on):
-        due = get_astral_event_date(hass, question.topics[0], day + timedelta(days=1))
+        due = get_astral_event_date(
+            hass,
+            question.topics[0],
+            day + timedelta(days=1),
+        )
     if due is None:
         return None
-    return spoken_time(due, now=now, language=language, has_distance=False)
+    return spoken_time(
+        due,
+        now=now,
+        language=language,
+        has_distance=False,
+    )
 
 
 def _names_to_choose(
@@ -189,9 +233,17 @@ def _song(
     playing = [one for one in states if one and one.state == STATE_PLAYING]
     songs: dict[str, list[str]] = {}
     for one in playing:
-        texts = map(one.attributes.get, (ATTR_MEDIA_TITLE, ATTR_MEDIA_ARTIST))
-        if song := ", ".join(str(text) for text in texts if text):
-            name = assist_name(hass, one.entity_id, one.name)
+        texts = map(
+            one.attributes.get,
+            (ATTR_MEDIA_TITLE, ATTR_MEDIA_ARTIST),
+        )
+        song = ", ".join(str(text) for text in texts if text)
+        if song:
+            name = assist_name(
+                hass,
+                one.entity_id,
+                one.name,
+            )
             songs.setdefault(song, []).append(name)
     answers = [
         f"{song} ({', '.join(names)})" if len(songs) > 1 else song
@@ -208,11 +260,12 @@ async def _async_time_there(
     """Return what time it is in a zone, in Home Assistant's words for a time."""
     there = dt_util.now().astimezone(await dt_util.async_get_time_zone(zone))
     texts = await async_texts(hass, language)
-    template = (
-        texts.intent_responses.get(intent.INTENT_GET_CURRENT_TIME, {}).get("default")
-        if texts
-        else None
-    )
+    if texts:
+        template = texts.intent_responses.get(intent.INTENT_GET_CURRENT_TIME, {}).get(
+            "default"
+        )
+    else:
+        template = None
     if not template:
         return None
     time = state_sentence(
@@ -249,10 +302,17 @@ def _list_answer(
         return sentences["answer_yes" if has_all else "answer_no"]
     if len(items) > 1:
         return sentences["which_one"].format(names=names)
-    return _items_answer(request.act, *items.popitem(), sentences)
+    return _items_answer(
+        request.act,
+        *items.popitem(),
+        sentences,
+    )
 
 
-def _lists(home: Home, list_id: str) -> Mapping[str, str]:
+def _lists(
+    home: Home,
+    list_id: str,
+) -> Mapping[str, str]:
     """Return the names of a list, or of all, by ids."""
     return {
         one.entity_id: one.names[0]
@@ -269,8 +329,14 @@ def _items_answer(
         case "read" if not items:
             return sentences["list_empty"].format(list=name)
         case "read" | "count":
-            spoken = ", ".join(items) if act == "read" else str(len(items))
-            return sentences["list_items"].format(list=name, items=spoken)
+            if act == "read":
+                spoken = ", ".join(items)
+            else:
+                spoken = str(len(items))
+            return sentences["list_items"].format(
+                list=name,
+                items=spoken,
+            )
         case _:
             return None
 
@@ -283,7 +349,10 @@ async def async_state_answer(
         return await _async_setting_answer(hass, question, language)
     texts = await async_texts(hass, language)
     templates = texts.intent_responses if texts else {}
-    template = templates.get(intent.INTENT_GET_STATE, {}).get(question.form, "")
+    template = templates.get(intent.INTENT_GET_STATE, {}).get(
+        question.form,
+        "",
+    )
     states = [state for one in sorted(question.ids) if (state := hass.states.get(one))]
     domains = {state.domain for state in states}
     words = await async_get_translations(hass, language, "entity_component", domains)
@@ -329,9 +398,24 @@ async def _async_setting_answer(
     states = [state for one in sorted(question.ids) if (state := hass.states.get(one))]
     speech = []
     for state in states:
-        values = _settings_of(state, _ASKED.get(question.aspect, (question.aspect,)))
-        words = await async_told_values(hass, language, state.domain, values)
-        name = assist_name(hass, state.entity_id, state.name)
+        values = _settings_of(
+            state,
+            _ASKED.get(
+                question.aspect,
+                (question.aspect,),
+            ),
+        )
+        words = await async_told_values(
+            hass,
+            language,
+            state.domain,
+            values,
+        )
+        name = assist_name(
+            hass,
+            state.entity_id,
+            state.name,
+        )
         speech.append(f"{name}: {', '.join(words) or NOT_SET}.")
     if question.aspect == "song":
         sentences = await async_get_sentences(hass, language)
@@ -344,14 +428,22 @@ async def _async_setting_answer(
 
 
 _ASKED: Final = {
-    "setting": ("hvac_mode", "temperature", "preset_mode", "fan_mode"),
+    "setting": (
+        "hvac_mode",
+        "temperature",
+        "preset_mode",
+        "fan_mode",
+    ),
     "mode": ("hvac_mode", "preset_mode"),
     "preset": ("preset_mode",),
 }
 """The values that are told of a device, by what is asked about."""
 
 
-def _settings_of(state: State, slots: Iterable[str]) -> Mapping[str, object]:
+def _settings_of(
+    state: State,
+    slots: Iterable[str],
+) -> Mapping[str, object]:
     """Return the values to which a device is set."""
     low, high = (state.attributes.get(slot) for slot in RANGE)
     has_range = state.attributes.get(ATTR_TEMPERATURE) is None and low is not None
@@ -364,39 +456,62 @@ def _settings_of(state: State, slots: Iterable[str]) -> Mapping[str, object]:
         elif state.attributes.get(slot) not in (None, PRESET_NONE):
             values[slot] = state.attributes[slot]
     is_off = state.state == STATE_OFF
-    return {"hvac_mode": STATE_OFF} if is_off and "hvac_mode" in values else values
+    if is_off and "hvac_mode" in values:
+        return {"hvac_mode": STATE_OFF}
+    return values
 
 
 def _asked_state(
     state: State, question: StateQuestion, translations: Mapping[str, str]
 ) -> str:
     """Return the word for the state that is asked for. What was said may tell of an act: "did I turn it off?"."""
-    word = _word(state, _stored(state, question.state), translations)
+    word = _word(
+        state,
+        _stored(state, question.state),
+        translations,
+    )
     return word.lower() or question.spoken_state
 
 
-def _worded(speech: str, state: State, translations: Mapping[str, str]) -> str:
+def _worded(
+    speech: str,
+    state: State,
+    translations: Mapping[str, str],
+) -> str:
     """Return an answer with the state in the words of its language."""
-    word = _word(state, state.state, translations)
-    return (
-        re.sub(rf"(?<![a-z]){re.escape(state.state)}(?![a-z])", word.lower(), speech)
-        if word
-        else speech
+    word = _word(
+        state,
+        state.state,
+        translations,
     )
+    if word:
+        return re.sub(
+            rf"(?<![a-z]){re.escape(state.state)}(?![a-z])", word.lower(), speech
+        )
+    return speech
 
 
-def _word(state: State, value: str, translations: Mapping[str, str]) -> str:
+def _word(
+    state: State,
+    value: str,
+    translations: Mapping[str, str],
+) -> str:
     """Return the word of a language for a state that an entity has, or might have; empty if there is none."""
     kind = state.attributes.get(ATTR_DEVICE_CLASS) or "_"
     key = f"component.{state.domain}.entity_component.{kind}.state.{value}"
-    plain = key.replace(f".{kind}.", "._.")
+    plain = key.replace(
+        f".{kind}.",
+        "._.",
+    )
     return translations.get(key) or translations.get(plain, "")
 
 
 def _stored(state: State, wanted: str) -> str:
     """Return how an entity stores a state of the lexicon."""
     if state.domain == BINARY_SENSOR:
-        return STATE_OFF if wanted in {"closed", "off"} else STATE_ON
+        if wanted in {"closed", "off"}:
+            return STATE_OFF
+        return STATE_ON
     return wanted
 
 
@@ -414,7 +529,8 @@ async def _async_weather_answer(
     home: Home,
 ) -> str | None:
     """Return the answer to a question about the weather; None where the home does not know it."""
-    if (state := _weather(hass, home)) is None:
+    state = _weather(hass, home)
+    if state is None:
         return None
     teller = await _async_teller(hass, user_input.language)
     topic = question.topics[0]
@@ -423,14 +539,27 @@ async def _async_weather_answer(
     if not has_time and {*question.days} <= _NOW:
         is_so = state.state in _CONDITIONS.get(topic, ())
         answer = teller.now(state)
-        return f"{teller.whether(is_so=is_so)} {answer}" if is_whether else answer
+        if is_whether:
+            return f"{teller.whether(is_so=is_so)} {answer}"
+        return answer
     tell, forecast = teller.day, list[_Forecast]()
-    if hour := question.hour:
+    hour = question.hour
+    if hour:
         tell = partial(teller.at, hour)
-        rows = await _async_forecast(hass, state, user_input, "hourly")
+        rows = await _async_forecast(
+            hass,
+            state,
+            user_input,
+            "hourly",
+        )
         forecast = _of_hour(rows, hour)
     if not forecast:
-        rows = await _async_forecast(hass, state, user_input, "daily")
+        rows = await _async_forecast(
+            hass,
+            state,
+            user_input,
+            "daily",
+        )
         tell, forecast = teller.day, _of_days(rows, question)
     if not is_whether or not forecast:
         return " ".join(map(tell, forecast)) or None
@@ -439,12 +568,18 @@ async def _async_weather_answer(
     return " ".join((teller.whether(is_so=bool(having)), *answers))
 
 
-def _of_hour(rows: Iterable[_Forecast], hour: datetime) -> list[_Forecast]:
+def _of_hour(
+    rows: Iterable[_Forecast],
+    hour: datetime,
+) -> list[_Forecast]:
     """Return the forecast that is nearest before an hour; none if none is near."""
     return [one for one in rows if timedelta() <= hour - one.begin < _NEAR][-1:]
 
 
-def _of_days(rows: Iterable[_Forecast], question: WorldQuestion) -> list[_Forecast]:
+def _of_days(
+    rows: Iterable[_Forecast],
+    question: WorldQuestion,
+) -> list[_Forecast]:
     """Return the forecasts of the days that a question names."""
     on = question.hour.date() if question.hour else question.on
     named = [on] if on else _days(question.days, dt_util.now().date())
@@ -452,7 +587,10 @@ def _of_days(rows: Iterable[_Forecast], question: WorldQuestion) -> list[_Foreca
     return [of_day[day] for day in named if day in of_day]
 
 
-def _weather(hass: HomeAssistant, home: Home) -> State | None:
+def _weather(
+    hass: HomeAssistant,
+    home: Home,
+) -> State | None:
     """Return the weather of the home, as far as it is known."""
     for entity in home.entities:
         state = hass.states.get(entity.entity_id)
@@ -464,7 +602,10 @@ def _weather(hass: HomeAssistant, home: Home) -> State | None:
     return None
 
 
-def _days(named: Sequence[str], today: date) -> Iterator[date]:
+def _days(
+    named: Sequence[str],
+    today: date,
+) -> Iterator[date]:
     """Yield the days that are named, each once."""
     after: dict[date, None] = {}
     for name in named:
@@ -507,7 +648,10 @@ async def _async_forecast(
     features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES)
     if not isinstance(features, int) or not features & _KINDS_OF_FORECASTS[kind]:
         return []
-    data = {ATTR_ENTITY_ID: state.entity_id, "type": kind}
+    data = {
+        ATTR_ENTITY_ID: state.entity_id,
+        "type": kind,
+    }
     found = await hass.services.async_call(
         WEATHER,
         SERVICE_GET_FORECASTS,
@@ -517,28 +661,31 @@ async def _async_forecast(
         return_response=True,
     )
     entry = (found or {}).get(state.entity_id)
-    rows = entry.get("forecast") if isinstance(entry, dict) else None
-    return (
-        [day for row in rows if isinstance(row, dict) and (day := _day(row))]
-        if isinstance(rows, list)
-        else []
-    )
+    if isinstance(entry, dict):
+        rows = entry.get("forecast")
+    else:
+        rows = None
+    if isinstance(rows, list):
+        return [day for row in rows if isinstance(row, dict) and (day := _day(row))]
+    return []
 
 
-def _number(row: Mapping[str, object], key: str) -> float | None:
-    return (
-        float(value)
-        if isinstance(value := row.get(key), (int, float)) and isfinite(value)
-        else None
-    )
+def _number(
+    row: Mapping[str, object],
+    key: str,
+) -> float | None:
+    value = row.get(key)
+    if isinstance(value, (int, float)) and isfinite(value):
+        return float(value)
+    return None
 
 
 def _day(row: Mapping[str, object]) -> _Forecast | None:
-    begin = (
-        dt_util.parse_datetime(written)
-        if isinstance(written := row.get("datetime"), str)
-        else None
-    )
+    written = row.get("datetime")
+    if isinstance(written, str):
+        begin = dt_util.parse_datetime(written)
+    else:
+        begin = None
     high, low, rain = (
         _number(row, key)
         for key in ("temperature", "templow", "precipitation_probability")
@@ -576,16 +723,26 @@ class _Teller:
     def day(self, day: _Forecast) -> str:
         """Return how a day will be."""
         temperatures = [value for value in (day.low, day.high) if value is not None]
-        key = "weather_day" if len(temperatures) > 1 else "weather_day_one"
+        if len(temperatures) > 1:
+            key = "weather_day"
+        else:
+            key = "weather_day_one"
         low, high = (temperatures * 2)[:2]
         return self.sentences[key].format(
-            day=spoken_weekday(day.begin.date(), self.language),
+            day=spoken_weekday(
+                day.begin.date(),
+                self.language,
+            ),
             condition=self._condition(day.condition),
             low=f"{low:g}",
             high=f"{high:g} °",
         )
 
-    def at(self, hour: datetime, row: _Forecast) -> str:
+    def at(
+        self,
+        hour: datetime,
+        row: _Forecast,
+    ) -> str:
         """Return how it will be at an hour."""
         time = spoken_time(
             hour, now=dt_util.now(), language=self.language, has_distance=False
@@ -602,9 +759,16 @@ class _Teller:
         ).lower()
 
 
-async def _async_teller(hass: HomeAssistant, language: str) -> _Teller:
+async def _async_teller(
+    hass: HomeAssistant,
+    language: str,
+) -> _Teller:
     sentences = await async_get_sentences(hass, language)
     conditions = await async_get_translations(
         hass, language, "entity_component", [WEATHER]
     )
-    return _Teller(sentences, conditions, language)
+    return _Teller(
+        sentences,
+        conditions,
+        language,
+    )

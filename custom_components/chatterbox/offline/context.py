@@ -33,7 +33,10 @@ class _Thread:
 
 def unclear_sentence(hass: HomeAssistant, conversation_id: str) -> str:
     """Return the sentence that the next one may make clear; empty if there is none, or another request came between."""
-    thread = _threads(hass).get(conversation_id, _Thread())
+    thread = _threads(hass).get(
+        conversation_id,
+        _Thread(),
+    )
     if _messages(hass, conversation_id) <= thread.asked_at + 1:
         return thread.unclear
     return ""
@@ -43,7 +46,10 @@ def async_note_unclear(
     hass: HomeAssistant, conversation_id: str, sentence: str
 ) -> None:
     """Note the sentence that was asked about, or with an empty one that there is none any more."""
-    thread = _threads(hass).get(conversation_id, _Thread())
+    thread = _threads(hass).get(
+        conversation_id,
+        _Thread(),
+    )
     if sentence or thread.unclear:
         asked_at = _messages(hass, conversation_id)
         _remember(
@@ -55,7 +61,10 @@ def last_request(
     hass: HomeAssistant, conversation_id: str
 ) -> tuple[frozenset[str], RequestBefore]:
     """Return the entities that the last command of a conversation has changed, and the last request."""
-    thread = _threads(hass).get(conversation_id, _Thread())
+    thread = _threads(hass).get(
+        conversation_id,
+        _Thread(),
+    )
     return thread.targets, thread.before
 
 
@@ -76,24 +85,40 @@ def async_note_request(
     targets = frozenset(
         state.entity_id for state in known if state.domain not in PASSIVE
     )
-    thread = _threads(hass).get(conversation_id, _Thread())
+    thread = _threads(hass).get(
+        conversation_id,
+        _Thread(),
+    )
     _remember(
         hass,
         conversation_id,
-        replace(thread, targets=targets or thread.targets, before=request),
+        replace(
+            thread,
+            targets=targets or thread.targets,
+            before=request,
+        ),
     )
 
 
 def async_is_first_help(hass: HomeAssistant, conversation_id: str) -> bool:
     """Return whether a conversation gets the hint at what is understood for the first time, and note that it does."""
-    thread = _threads(hass).get(conversation_id, _Thread())
-    _remember(hass, conversation_id, replace(thread, is_helped=True))
+    thread = _threads(hass).get(
+        conversation_id,
+        _Thread(),
+    )
+    _remember(
+        hass,
+        conversation_id,
+        replace(thread, is_helped=True),
+    )
     return not thread.is_helped
 
 
 def _messages(hass: HomeAssistant, conversation_id: str) -> int:
     log = stored_chat_logs(hass).get(conversation_id)
-    return sum(isinstance(one, UserContent) for one in log.content) if log else 0
+    if log:
+        return sum(isinstance(one, UserContent) for one in log.content)
+    return 0
 
 
 _threads: Final = singleton(HassKey[dict[str, _Thread]](f"{DOMAIN}_offline_threads"))(
@@ -102,7 +127,11 @@ _threads: Final = singleton(HassKey[dict[str, _Thread]](f"{DOMAIN}_offline_threa
 """Returns the state of conversations by their ids."""
 
 
-def _remember(hass: HomeAssistant, conversation_id: str, thread: _Thread) -> None:
+def _remember(
+    hass: HomeAssistant,
+    conversation_id: str,
+    thread: _Thread,
+) -> None:
     """Store the thread for as long as Home Assistant keeps the conversation."""
     threads = _threads(hass)
     if conversation_id not in threads:

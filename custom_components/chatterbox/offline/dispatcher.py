@@ -128,7 +128,12 @@ class PastAnswers(Protocol):
     async def async_effects(self, arguments: JsonObject) -> Effects:
         """Return the effects of an answer. The arguments are those of the tool that tells what was."""
 
-    async def async_answer(self, arguments: JsonObject, *, is_whether: bool) -> str:
+    async def async_answer(
+        self,
+        arguments: JsonObject,
+        *,
+        is_whether: bool,
+    ) -> str:
         """Return the answer in the speaker's language; `is_whether` for one that begins with yes or no."""
 
 
@@ -161,12 +166,22 @@ class OfflineDispatcher:
         if self.past and (question := await self._async_past(sentence)):
             return await self.past.async_effects({**question.arguments})
         query, is_guess = await self._async_query(sentence)
-        effects = await async_sentence_effects(self.hass, query, self.conversation_id)
+        effects = await async_sentence_effects(
+            self.hass,
+            query,
+            self.conversation_id,
+        )
         if is_guess and effects != NOTHING:
             effects = replace(effects, is_guessed=True)
-        return NOTHING if effects.is_guessed and not self.can_ask else effects
+        if effects.is_guessed and not self.can_ask:
+            return NOTHING
+        return effects
 
-    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+    async def dispatch(
+        self,
+        call: ToolCall,
+        arguments: JsonObject,
+    ) -> ToolOutcome:
         """Let the built-in agent act on a sentence. The native of a failure has its error code and its own sentence."""
         sentence = arguments.get(SENTENCE)
         if call.name != PROCESS_SENTENCE.name or not isinstance(sentence, str):
@@ -174,7 +189,11 @@ class OfflineDispatcher:
                 {"error": f"Expected {PROCESS_SENTENCE.name} with a {SENTENCE}."},
                 error=True,
             )
-            return ToolOutcome(result_content(native), is_error=True, native=native)
+            return ToolOutcome(
+                result_content(native),
+                is_error=True,
+                native=native,
+            )
         began = time.time()
         with _entered() as nesting, intent_failures() as failures:
             query, _ = await self._async_query(sentence)
@@ -188,11 +207,24 @@ class OfflineDispatcher:
                     sentence, query
                 )
         await self._report_failures(response, failures, began)
-        async_note_request(self.hass, self.conversation_id, response, reading.last)
-        if is_error := response.response_type is intent.IntentResponseType.ERROR:
+        async_note_request(
+            self.hass,
+            self.conversation_id,
+            response,
+            reading.last,
+        )
+        is_error = response.response_type is intent.IntentResponseType.ERROR
+        if is_error:
             await self._add_help(response)
-        native = llm.ToolResult(llm.IntentResponseDict(response), error=is_error)
-        return ToolOutcome(result_content(native), is_error=is_error, native=native)
+        native = llm.ToolResult(
+            llm.IntentResponseDict(response),
+            error=is_error,
+        )
+        return ToolOutcome(
+            result_content(native),
+            is_error=is_error,
+            native=native,
+        )
 
     async def _async_processed(
         self, sentence: str, query: conversation.ConversationInput
@@ -218,7 +250,11 @@ class OfflineDispatcher:
         elif command := delayed_command(found.intent.name, slots_of(found)):
             response = await self._refuse_delayed(replace(query, text=command))
         elif states := sensed_question(self.hass, found):
-            response = await async_state_answer(self.hass, states, self.language)
+            response = await async_state_answer(
+                self.hass,
+                states,
+                self.language,
+            )
         else:
             response = await self._async_acted(query, found)
         return response
@@ -228,24 +264,40 @@ class OfflineDispatcher:
     ) -> intent.IntentResponse:
         """Handle the intent of a sentence; tell of the sensors where it has no thermostat to ask."""
         area = async_speaker_area(self.hass, query)
-        call = recognized_call(self.hass, found, area)
+        call = recognized_call(
+            self.hass,
+            found,
+            area,
+        )
         response = await self._async_handled(query, call)
         if response.error_code is not intent.IntentResponseErrorCode.NO_VALID_TARGETS:
             return response
-        answered = await async_tell_temperatures(self.hass, query, found, area)
+        answered = await async_tell_temperatures(
+            self.hass,
+            query,
+            found,
+            area,
+        )
         return answered or response
 
     async def _async_handled(
         self, query: conversation.ConversationInput, call: IntentCall
     ) -> intent.IntentResponse:
         """Handle an intent. What its words do not find of music, the telling ones of them may."""
-        response = await async_handle(self.hass, query, call)
+        response = await async_handle(
+            self.hass,
+            query,
+            call,
+        )
         if (
             response.error_code not in _FAILED
             or call.intent != INTENT_MEDIA_SEARCH_AND_PLAY
         ):
             return response
-        words = await self.hass.async_add_executor_job(lexicon, self.language)
+        words = await self.hass.async_add_executor_job(
+            lexicon,
+            self.language,
+        )
         asked_for = str(call.slots["search_query"])
         if words and (telling := telling_text(asked_for, words)) not in {"", asked_for}:
             slots = {
@@ -256,11 +308,16 @@ class OfflineDispatcher:
             response = await async_handle(
                 self.hass,
                 query,
-                IntentCall(call.intent, slots | {"search_query": telling}),
+                IntentCall(
+                    call.intent,
+                    slots | {"search_query": telling},
+                ),
             )
         text = await self._say("media_not_found")
         code = intent.IntentResponseErrorCode.NO_VALID_TARGETS
-        return self._error(code, text) if response.error_code else response
+        if response.error_code:
+            return self._error(code, text)
+        return response
 
     async def _report_failures(
         self, response: intent.IntentResponse, failures: Failures, began: float
@@ -271,23 +328,35 @@ class OfflineDispatcher:
                 _target(self.hass, subject) for subject in failures
             ]
         elif not response.error_code and response.success_results:
-            await async_check_response(self.hass, response, self.context, began)
-        await async_add_reasons(self.hass, self.language, response, failures)
+            await async_check_response(
+                self.hass,
+                response,
+                self.context,
+                began,
+            )
+        await async_add_reasons(
+            self.hass,
+            self.language,
+            response,
+            failures,
+        )
         composer = TranslatedComposer(
             await async_get_sentences(self.hass, self.language), ()
         )
-        undone = (
-            composer.not_done(response.failed_results)
-            if response.failed_results
-            else ""
-        )
+        if response.failed_results:
+            undone = composer.not_done(response.failed_results)
+        else:
+            undone = ""
         unconfirmed = composer.unconfirmed(response.success_results)
         if undone and (response.error_code or did_nothing(response)):
             response.async_set_error(
                 intent.IntentResponseErrorCode.FAILED_TO_HANDLE, undone
             )
         elif undone or unconfirmed:
-            speech = intent_speech(response) if confirmed_targets(response) else ""
+            if confirmed_targets(response):
+                speech = intent_speech(response)
+            else:
+                speech = ""
             response.async_set_speech(
                 "\n".join(filter(None, (speech, unconfirmed, undone)))
             )
@@ -297,11 +366,18 @@ class OfflineDispatcher:
         self, response: intent.IntentResponse, composer: TranslatedComposer
     ) -> None:
         """Say of what no state is known that was asked for, in place of "No"."""
-        names: dict[str, list[str]] = {STATE_UNAVAILABLE: [], STATE_UNKNOWN: []}
+        names: dict[str, list[str]] = {
+            STATE_UNAVAILABLE: [],
+            STATE_UNKNOWN: [],
+        }
         for one in response.unmatched_states:
             if one.state not in names:
                 return
-            name = assist_name(self.hass, one.entity_id, one.name)
+            name = assist_name(
+                self.hass,
+                one.entity_id,
+                one.name,
+            )
             names[one.state].append(name)
         if response.unmatched_states and not response.matched_states:
             unreachable, unknown = names.values()
@@ -340,12 +416,12 @@ class OfflineDispatcher:
         """
         hass = self.hass
         query = self._as_input(readable_sentence(self.hass, sentence))
-        if unclear := unclear_sentence(hass, self.conversation_id):
-            text = (
-                unclear.replace(GAP, query.text)
-                if GAP in unclear
-                else f"{unclear}, {query.text}"
-            )
+        unclear = unclear_sentence(hass, self.conversation_id)
+        if unclear:
+            if GAP in unclear:
+                text = unclear.replace(GAP, query.text)
+            else:
+                text = f"{unclear}, {query.text}"
             clear = replace(query, text=text)
             is_new = (
                 await async_sentence_effects(hass, query, self.conversation_id)
@@ -359,7 +435,11 @@ class OfflineDispatcher:
             before = await async_read_sentence(
                 hass, replace(query, text=unclear), self.conversation_id
             )
-            together = await async_read_sentence(hass, clear, self.conversation_id)
+            together = await async_read_sentence(
+                hass,
+                clear,
+                self.conversation_id,
+            )
             if is_clear or (together.is_understood and together != before):
                 return clear, False
         if self.has_model or not (self.can_ask and self._is_spoken):
@@ -369,21 +449,30 @@ class OfflineDispatcher:
         if (await async_read_sentence(hass, query, self.conversation_id)).is_understood:
             return query, False
         meant = await async_meant(hass, query)
-        return (replace(query, text=meant), True) if meant else (query, False)
+        if meant:
+            return (replace(query, text=meant), True)
+        return (query, False)
 
     async def _async_done(
         self, query: conversation.ConversationInput
     ) -> intent.IntentResponse | None:
         """Do what was read in a sentence, and tell it in Home Assistant's words; None if nothing was."""
-        reading = await async_read_sentence(self.hass, query, self.conversation_id)
-        answer = (
-            await self._async_answer(query, reading.answered)
-            if reading.answered
-            else None
+        reading = await async_read_sentence(
+            self.hass,
+            query,
+            self.conversation_id,
         )
+        if reading.answered:
+            answer = await self._async_answer(query, reading.answered)
+        else:
+            answer = None
         if reading.answered and (answer is None or not reading.calls):
             return answer
-        async_note_unclear(self.hass, self.conversation_id, "")
+        async_note_unclear(
+            self.hass,
+            self.conversation_id,
+            "",
+        )
         if not reading.calls:
             return None
         responses = [answer] if answer else []
@@ -398,7 +487,11 @@ class OfflineDispatcher:
     ) -> intent.IntentResponse | None:
         """Return the answer to what is answered in words; None if there is none."""
         if isinstance(request, StateQuestion):
-            return await async_state_answer(self.hass, request, self.language)
+            return await async_state_answer(
+                self.hass,
+                request,
+                self.language,
+            )
         answer = await async_answer(
             self.hass, request, query, async_get_home(self.hass, conversation.DOMAIN)
         )
@@ -407,7 +500,10 @@ class OfflineDispatcher:
             and not isinstance(request, WorldQuestion)
             and str(answer).endswith(_QUESTION_MARKS)
         )
-        lacking = request.sentence if isinstance(request, OpenQuestion) else ""
+        if isinstance(request, OpenQuestion):
+            lacking = request.sentence
+        else:
+            lacking = ""
         async_note_unclear(
             self.hass, self.conversation_id, (lacking or query.text) if is_asked else ""
         )
@@ -425,7 +521,11 @@ class OfflineDispatcher:
 
     async def _async_past(self, sentence: str) -> PastQuestion | None:
         """Return what a sentence asks about the past, unless Home Assistant understands it with certainty."""
-        question = await async_past_question(self.hass, sentence, self.language)
+        question = await async_past_question(
+            self.hass,
+            sentence,
+            self.language,
+        )
         is_present = question is not None and await async_is_request(
             self.hass, self._as_input(sentence)
         )
@@ -505,7 +605,10 @@ class OfflineDispatcher:
         ]
         if not done:
             return None
-        merged = intent.IntentResponse(language=self.language, intent=done[0].intent)
+        merged = intent.IntentResponse(
+            language=self.language,
+            intent=done[0].intent,
+        )
         merged.response_type = done[-1].response_type  # an answer is first
         for one in done:
             merged.success_results += one.success_results
@@ -518,10 +621,12 @@ class OfflineDispatcher:
         self, query: conversation.ConversationInput
     ) -> intent.IntentResponse:
         """Return what is not understood of a sentence: a name that nothing has, or all of it."""
-        if (agent := built_in_agent(self.hass)) is None:
+        agent = built_in_agent(self.hass)
+        if agent is None:
             text = await self._say("spoken_offline_is_off")
             return self._error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, text)
-        if unknown := await self._async_unknown(query):
+        unknown = await self._async_unknown(query)
+        if unknown:
             return await self._unknown(unknown)
         texts = await async_texts(self.hass, self.language) or await async_texts(
             self.hass, _ENGLISH
@@ -530,11 +635,10 @@ class OfflineDispatcher:
         is_read = (
             await self.hass.async_add_executor_job(lexicon, self.language) is not None
         )
-        found = (
-            None
-            if is_read or len(query.text) > MOST_UNDERSTOOD
-            else await agent.async_recognize_intent(query)
-        )
+        if is_read or len(query.text) > MOST_UNDERSTOOD:
+            found = None
+        else:
+            found = await agent.async_recognize_intent(query)
         key, values = (
             mismatch_words(self.hass, found)
             if found and found.unmatched_entities
@@ -548,7 +652,10 @@ class OfflineDispatcher:
         text = Template(errors.get(key, ""), self.hass).async_render(
             values, parse_result=False
         )
-        return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, str(text))
+        return self._error(
+            intent.IntentResponseErrorCode.NO_VALID_TARGETS,
+            str(text),
+        )
 
     async def _async_unknown(
         self, query: conversation.ConversationInput
@@ -557,7 +664,11 @@ class OfflineDispatcher:
         text, language = query.text, self.language
         await self.hass.async_add_executor_job(prepare, language)
         times = times_in(text, language, joined=True)[:_MOST_TIMES]
-        occasions = await async_happenings(self.hass, text, language)
+        occasions = await async_happenings(
+            self.hass,
+            text,
+            language,
+        )
         rests = (*(one.rest for one in times), *(one.command for one in occasions))
         for heard in (text, *filter(None, rests)):
             command = replace(query, text=heard)
@@ -571,7 +682,11 @@ class OfflineDispatcher:
     async def _unknown(self, unknown: UnknownName) -> intent.IntentResponse:
         """Return the answer to a command for what is not at home, with things of its kind."""
         key = "spoken_unknown_name" if unknown.alike else "spoken_unknown_thing"
-        text = await self._say(key, name=unknown.text, names=", ".join(unknown.alike))
+        text = await self._say(
+            key,
+            name=unknown.text,
+            names=", ".join(unknown.alike),
+        )
         return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
 
     async def _refuse_delayed(
@@ -586,7 +701,10 @@ class OfflineDispatcher:
         ).unknown
         if unknown and not reason:
             return await self._unknown(unknown[0])
-        text = await self._say("later_impossible", command=command.text)
+        text = await self._say(
+            "later_impossible",
+            command=command.text,
+        )
         return self._error(
             intent.IntentResponseErrorCode.NO_VALID_TARGETS, f"{text} {reason}".rstrip()
         )
@@ -599,7 +717,11 @@ class OfflineDispatcher:
         text = await self._say("spoken_sentence_calls_itself")
         return self._error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, text)
 
-    async def _say(self, key: str, **placeholders: str) -> str:
+    async def _say(
+        self,
+        key: str,
+        **placeholders: str,
+    ) -> str:
         return (await async_get_sentences(self.hass, self.language))[key].format_map(
             placeholders
         )
@@ -612,10 +734,18 @@ class OfflineDispatcher:
         return response
 
 
-def _target(hass: HomeAssistant, subject: str) -> intent.IntentResponseTarget:
+def _target(
+    hass: HomeAssistant,
+    subject: str,
+) -> intent.IntentResponseTarget:
     """Return an entity, or a target without a name for the type of an intent."""
-    if state := hass.states.get(subject):
-        name = assist_name(hass, subject, state.name)
+    state = hass.states.get(subject)
+    if state:
+        name = assist_name(
+            hass,
+            subject,
+            state.name,
+        )
         return intent.IntentResponseTarget(
             name, intent.IntentResponseTargetType.ENTITY, subject
         )

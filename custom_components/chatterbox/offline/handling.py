@@ -76,16 +76,28 @@ async def async_mismatch(
     found = await async_recognized(hass, user_input)
     texts = await async_texts(hass, user_input.language)
     slots = slots_of(found) if found else {}
-    preferences = _preferences(hass, slots, area)
-    missed = (
-        missed_by_intent(hass, found.intent.name, slots, DOMAIN, preferences)
-        if found
-        else None
+    preferences = _preferences(
+        hass,
+        slots,
+        area,
     )
+    if found:
+        missed = missed_by_intent(
+            hass,
+            found.intent.name,
+            slots,
+            DOMAIN,
+            preferences,
+        )
+    else:
+        missed = None
     if texts is None or not isinstance(missed, intent.MatchFailedError):
         return ""
     key, values = mismatch_words(hass, missed)
-    answer = Template(texts.error_responses.get(key, ""), hass)
+    answer = Template(
+        texts.error_responses.get(key, ""),
+        hass,
+    )
     return str(answer.async_render(values, parse_result=False))
 
 
@@ -107,17 +119,33 @@ def sensed_question(
         return None
     # In French, it is a list: one word means blinds and shades.
     device_class = slots.get("device_class")
-    sensed = _SENSED.get(device_class) if isinstance(device_class, str) else None
+    if isinstance(device_class, str):
+        sensed = _SENSED.get(device_class)
+    else:
+        sensed = None
     if sensed is None:
         return None
     sensors = slots | {"domain": BINARY_SENSOR_DOMAIN, "device_class": sensed}
     covers, contacts = (
-        matching_states(hass, selection(one, DOMAIN, None)) for one in (slots, sensors)
+        matching_states(
+            hass,
+            selection(
+                one,
+                DOMAIN,
+                None,
+            ),
+        )
+        for one in (slots, sensors)
     )
     if not contacts:
         return None
     ids = frozenset(one.entity_id for one in (*covers, *contacts))
-    return StateQuestion(ids, found.response or "", str(state.value), state.text)
+    return StateQuestion(
+        ids,
+        found.response or "",
+        str(state.value),
+        state.text,
+    )
 
 
 def _temperature_question(
@@ -125,10 +153,26 @@ def _temperature_question(
 ) -> StateQuestion | None:
     """Return a question about the sensors of a place without a thermostat."""
     sensors = slots | {"device_class": "temperature"}
-    sensing = matching_states(hass, selection(sensors, DOMAIN, {SENSOR_DOMAIN}))
-    has_climate = matching_states(hass, selection(slots, DOMAIN, {CLIMATE_DOMAIN}))
+    sensing = matching_states(
+        hass,
+        selection(
+            sensors,
+            DOMAIN,
+            {SENSOR_DOMAIN},
+        ),
+    )
+    has_climate = matching_states(
+        hass,
+        selection(
+            slots,
+            DOMAIN,
+            {CLIMATE_DOMAIN},
+        ),
+    )
     ids = frozenset(one.entity_id for one in sensing)
-    return StateQuestion(ids, "one") if ids and not has_climate else None
+    if ids and not has_climate:
+        return StateQuestion(ids, "one")
+    return None
 
 
 async def async_tell_temperatures(
@@ -143,12 +187,14 @@ async def async_tell_temperatures(
     speaker, else the home.
     """
     slots, name = slots_of(found), found.intent.name
-    here = (
-        {"area": area.id}
-        if area and not {"name", "area", "floor"} & slots.keys()
-        else {}
+    if area and not {"name", "area", "floor"} & slots.keys():
+        here = {"area": area.id}
+    else:
+        here = {}
+    states = matching_states(
+        hass,
+        selection(slots | here, DOMAIN, {CLIMATE_DOMAIN}),
     )
-    states = matching_states(hass, selection(slots | here, DOMAIN, {CLIMATE_DOMAIN}))
     known = [
         state
         for state in states
@@ -158,7 +204,11 @@ async def async_tell_temperatures(
         return None
     answers: list[str] = []
     for state in known:
-        call = IntentCall(name, {"name": state.entity_id}, found.response or "")
+        call = IntentCall(
+            name,
+            {"name": state.entity_id},
+            found.response or "",
+        )
         speech = (
             (await async_handle(hass, user_input, call))
             .speech.get("plain", {})
@@ -186,7 +236,8 @@ async def async_handle(
         for slot, value in call.slots.items()
     }
     area = async_speaker_area(hass, user_input)
-    if area_id := _preferences(hass, call.slots, area).area_id:
+    area_id = _preferences(hass, call.slots, area).area_id
+    if area_id:
         given["preferred_area_id"] = {"value": area_id}
     words = user_input.text, user_input.context, user_input.language
     satellite = er.async_get(hass).async_get(user_input.satellite_id or "")
@@ -238,17 +289,34 @@ def _failed(
     elif isinstance(error, intent.IntentHandleError):
         code = intent.IntentResponseErrorCode.FAILED_TO_HANDLE
         key = error.response_key
-    text = Template(texts.get(key or ErrorKey.HANDLE_ERROR, ""), hass)
-    response.async_set_error(code, str(text.async_render(values, parse_result=False)))
+    text = Template(
+        texts.get(key or ErrorKey.HANDLE_ERROR, ""),
+        hass,
+    )
+    response.async_set_error(
+        code,
+        str(text.async_render(values, parse_result=False)),
+    )
     return response
 
 
-def _spoken(hass: HomeAssistant, slot: str, value: JsonValue) -> JsonValue:
+def _spoken(
+    hass: HomeAssistant,
+    slot: str,
+    value: JsonValue,
+) -> JsonValue:
     """Return the value of a slot as it is said: the name of an entity for its id."""
-    state = (
-        hass.states.get(value) if slot == "name" and isinstance(value, str) else None
-    )
-    return assist_name(hass, state.entity_id, state.name) if state else value
+    if slot == "name" and isinstance(value, str):
+        state = hass.states.get(value)
+    else:
+        state = None
+    if state:
+        return assist_name(
+            hass,
+            state.entity_id,
+            state.name,
+        )
+    return value
 
 
 def recognized_call(
@@ -256,7 +324,12 @@ def recognized_call(
 ) -> IntentCall:
     """Return the intent that the built-in agent recognizes, for the only thing that its words can mean."""
     name, slots = found.intent.name, slots_of(found)
-    items = items_meant(hass, name, slots, DOMAIN)
+    items = items_meant(
+        hass,
+        name,
+        slots,
+        DOMAIN,
+    )
     touched = {
         action.entity_id
         for action in actions_of(intent_effects(hass, name, slots, DOMAIN))
@@ -269,7 +342,12 @@ def recognized_call(
         for one in found.entities_list
         if one.text and isinstance(one.value, str)
     }
-    return IntentCall(name, slots | meant, found.response or "", texts)
+    return IntentCall(
+        name,
+        slots | meant,
+        found.response or "",
+        texts,
+    )
 
 
 def _is_shared(
@@ -285,11 +363,23 @@ def _is_shared(
         or "name" not in slots
     ):
         return False
-    constraints = selection(slots, DOMAIN, handler.required_domains)
+    constraints = selection(
+        slots,
+        DOMAIN,
+        handler.required_domains,
+    )
     constraints.features = handler.required_features
     constraints.states = handler.required_states
-    preferences = _preferences(hass, slots, area)
-    found = intent.async_match_targets(hass, constraints, preferences)
+    preferences = _preferences(
+        hass,
+        slots,
+        area,
+    )
+    found = intent.async_match_targets(
+        hass,
+        constraints,
+        preferences,
+    )
     return found.no_match_reason is intent.MatchFailedReason.DUPLICATE_NAME
 
 
@@ -301,9 +391,19 @@ def _preferences(
     Home Assistant says that there is none at all then.
     """
     near = intent.MatchTargetsPreferences(area_id=area.id if area else None)
-    found = intent.async_match_targets(hass, selection(slots, DOMAIN, None), near)
+    found = intent.async_match_targets(
+        hass,
+        selection(
+            slots,
+            DOMAIN,
+            None,
+        ),
+        near,
+    )
     is_elsewhere = found.no_match_reason is intent.MatchFailedReason.NAME
-    return intent.MatchTargetsPreferences() if is_elsewhere else near
+    if is_elsewhere:
+        return intent.MatchTargetsPreferences()
+    return near
 
 
 def state_sentence(
@@ -317,9 +417,20 @@ def state_sentence(
         [TemplateState(hass, state) for state in states]
         for states in (response.matched_states, response.unmatched_states)
     )
-    state = next(iter((*matched, *unmatched)), None)
-    query = {"matched": matched, "unmatched": unmatched}
+    state = next(
+        iter((*matched, *unmatched)),
+        None,
+    )
+    query = {
+        "matched": matched,
+        "unmatched": unmatched,
+    }
     sentence = Template(answer, hass).async_render(
-        {"slots": slots, "state": state, "query": query}, parse_result=False
+        {
+            "slots": slots,
+            "state": state,
+            "query": query,
+        },
+        parse_result=False,
     )
     return " ".join(str(sentence).split())

@@ -152,14 +152,21 @@ class LocalRequests:
         talk = Talk(self.history, self.is_of_guest)
         for name, recognize in recognizers(self.hass).items():
             if name in offered:
-                found = await recognize(self.hass, user_input, talk, found)
+                found = await recognize(
+                    self.hass,
+                    user_input,
+                    talk,
+                    found,
+                )
         reads = self.settings.local_commands is LocalCommands.FIRST
         if found is None and self.has_model and reads:
             found = await async_recognize_read(self.hass, user_input)
         if found is None:
             return None
         if not self.has_model:  # its provider handles the others
-            return found if found.call or found.answer else None
+            if found.call or found.answer:
+                return found
+            return None
         language = self.user_input.language
         changing = changing_tools(tools)
         is_for_model = found.is_last_resort or _follows_up(
@@ -179,7 +186,9 @@ class LocalRequests:
             ):
                 return "", False
             case _:
-                return await self.check.async_hint() if self.check else ("", False)
+                if self.check:
+                    return await self.check.async_hint()
+                return ("", False)
 
     def may_propose(self, tools: Iterable[ToolDefinition]) -> bool:
         """Return whether words are a request, and not for a model that has just spoken without doing anything."""
@@ -195,11 +204,13 @@ class LocalRequests:
             self.hass, user_input, user_input.conversation_id or ""
         )
         is_whole = bool(reading.calls) and not reading.unknown
-        found = (
-            RecognizedRequest(reading.calls[0].intent, is_question=False)
-            if is_whole
-            else None
-        )
+        if is_whole:
+            found = RecognizedRequest(
+                reading.calls[0].intent,
+                is_question=False,
+            )
+        else:
+            found = None
         return found, bool(reading.unknown)
 
     async def async_is_known(self, words: str) -> bool:
@@ -316,12 +327,22 @@ class LocalCommandsProvider(LeavableProvider):
                 end = CompletionResult(FinishReason.STOP, provider_items=items)
                 return TextDelta(found.answer), end
             first = requests.goes_first(found)
-            return [*_calling([self._call(words)])] if first else ()
-        speech = self._ending(own) if own else None
+            if first:
+                return [*_calling([self._call(words)])]
+            return ()
+        if own:
+            speech = self._ending(own)
+        else:
+            speech = None
         if speech is not None:
-            items = () if speech == self._undone else (NO_MODEL,)
+            if speech == self._undone:
+                items = ()
+            else:
+                items = (NO_MODEL,)
             end = CompletionResult(FinishReason.STOP, provider_items=items)
-            return (TextDelta(speech), end) if speech else (end,)
+            if speech:
+                return (TextDelta(speech), end)
+            return (end,)
         if may_call and not own and check and check.proposes:
             return [*_calling(await self._async_proposed(check))]
         return ()
@@ -332,11 +353,10 @@ class LocalCommandsProvider(LeavableProvider):
         """Return the results of sentences, and of other calls of ours: in a turn that resumes, they have other ids."""
         if results and _is_own(transcript):
             return results
-        sentence = (
-            PROCESS_SENTENCE.name
-            if self.requests.has_model and self.requests.acts
-            else ""
-        )
+        if self.requests.has_model and self.requests.acts:
+            sentence = PROCESS_SENTENCE.name
+        else:
+            sentence = ""
         return [
             one for one in results if one.name == sentence or is_local_call(one.call_id)
         ]
@@ -349,9 +369,8 @@ class LocalCommandsProvider(LeavableProvider):
 
     def _ending(self, own: Sequence[ToolResult]) -> str | None:
         """Return what is said after a sentence was processed; None if it failed, and the model has to go on."""
-        if done := [
-            result for result in own if not (result.is_error or result.synthetic)
-        ]:
+        done = [result for result in own if not (result.is_error or result.synthetic)]
+        if done:
             return " ".join(filter(None, map(speech_of, done)))
         if all(result.synthetic for result in own) or not self.requests.has_model:
             # it was refused, nobody said yes, or nobody else can help: the turn says
@@ -388,7 +407,10 @@ class LocalCommandsProvider(LeavableProvider):
         if check is None or not check.may_be_command:
             return
         if not self.requests.acts:
-            self._recognized = await self.requests.async_recognize(words, request.tools)
+            self._recognized = await self.requests.async_recognize(
+                words,
+                request.tools,
+            )
         if self._recognized is None:
             self._recognized, is_unknown = await self.requests.async_read(words)
             self._may_propose = not is_unknown
@@ -466,7 +488,10 @@ class LocalCommandsProvider(LeavableProvider):
                     if may_give_way is None and text.strip():
                         may_give_way = await self._async_may_be_command(words, request)
                 case CompletionResult(FinishReason.STOP) if may_give_way is not False:
-                    yield _Answer("".join(delta.text for delta in held), event)
+                    yield _Answer(
+                        "".join(delta.text for delta in held),
+                        event,
+                    )
                     continue
                 case ToolCallReady() | CompletionResult():
                     may_give_way = False
@@ -486,7 +511,11 @@ class LocalCommandsProvider(LeavableProvider):
         words, results = since_last_user_message(request.transcript)
         if not answer.text.strip():
             await self._async_may_be_command(words, request)
-        kind = self._kind(answer.text, words, results)
+        kind = self._kind(
+            answer.text,
+            words,
+            results,
+        )
         may_tell = not self._hints_at_reports and self.requests.may_propose(
             request.tools
         )
@@ -507,7 +536,11 @@ class LocalCommandsProvider(LeavableProvider):
                 async for event in events:
                     yield event
             return
-        calls = await self._async_calls(request, answer.text.strip(), kind)
+        calls = await self._async_calls(
+            request,
+            answer.text.strip(),
+            kind,
+        )
         if not calls:
             if answer.text:
                 yield TextDelta(answer.text)
@@ -524,7 +557,10 @@ class LocalCommandsProvider(LeavableProvider):
         words, _ = since_last_user_message(request.transcript)
         requests = self.requests
         check = self.requests.check
-        reason = _without_questions(answer) if kind is _Kind.TELLS else ""
+        if kind is _Kind.TELLS:
+            reason = _without_questions(answer)
+        else:
+            reason = ""
         if kind is _Kind.STANDS:
             return ()
         if not self._is_command:
@@ -539,7 +575,11 @@ class LocalCommandsProvider(LeavableProvider):
             return ()
         if not await requests.async_is_known(words):
             return ()  # a question would not say what it is about
-        check.ask_about(call, reason, always=kind is _Kind.TELLS or not requests.acts)
+        check.ask_about(
+            call,
+            reason,
+            always=kind is _Kind.TELLS or not requests.acts,
+        )
         return (call,)
 
     @staticmethod
@@ -551,7 +591,12 @@ class LocalCommandsProvider(LeavableProvider):
             check.ask_about(call, reason)
         return calls
 
-    def _kind(self, answer: str, words: str, results: Sequence[ToolResult]) -> _Kind:
+    def _kind(
+        self,
+        answer: str,
+        words: str,
+        results: Sequence[ToolResult],
+    ) -> _Kind:
         """Return what an answer is to a command."""
         if self.requests.is_refused():
             return _Kind.STANDS
@@ -570,8 +615,16 @@ class LocalCommandsProvider(LeavableProvider):
                 return _Kind.ASKS if asks else _Kind.PLAIN
         return _Kind.STANDS if results and not asks else _Kind.TELLS
 
-    def _content(self, answer: str, words: str) -> AnswerContent:
-        return answer_content(answer, words, self.requests.user_input.language)
+    def _content(
+        self,
+        answer: str,
+        words: str,
+    ) -> AnswerContent:
+        return answer_content(
+            answer,
+            words,
+            self.requests.user_input.language,
+        )
 
     def _giving_no_reason(self, results: Sequence[ToolResult]) -> frozenset[Statement]:
         """Return the statements that give no reason why nothing was done.
@@ -648,7 +701,10 @@ def _last_words(history: Transcript) -> AssistantMessage | None:
             return None
 
 
-def _has_acted(transcript: Transcript, changing: Container[str]) -> bool:
+def _has_acted(
+    transcript: Transcript,
+    changing: Container[str],
+) -> bool:
     """Return whether something was changed in the last turn."""
     _, results = since_last_user_message(transcript)
     return any(

@@ -50,7 +50,12 @@ _MISHEARD: Final = 0.9
 _APART: Final = 0.1
 """Likeness by which "on" is likelier than "off"."""
 _ALIKE_KINDS: Final = frozenset(
-    {ActionKind.TURN_ON, ActionKind.TURN_OFF, ActionKind.TOGGLE, ActionKind.CHANGE}
+    {
+        ActionKind.TURN_ON,
+        ActionKind.TURN_OFF,
+        ActionKind.TOGGLE,
+        ActionKind.CHANGE,
+    }
 )
 """Kinds of actions that may be guessed beside their opposite, if that is less likely. Others open a door, or run."""
 _MOST_COMPARED: Final = 60
@@ -94,10 +99,19 @@ class _Guess:
     likeness: float
 
 
-_NO_GUESS: Final = _Guess(0, 0, "", 1.0)
+_NO_GUESS: Final = _Guess(
+    0,
+    0,
+    "",
+    1.0,
+)
 
 
-def guesses(home: Home, text: str, language: str) -> Sequence[tuple[str, float]]:
+def guesses(
+    home: Home,
+    text: str,
+    language: str,
+) -> Sequence[tuple[str, float]]:
     """Return sentences that may have been said in place of one, with their likeness to it, the likeliest first.
 
     No name takes the place of a time: what is meant for later would be done at once.
@@ -110,7 +124,12 @@ def guesses(home: Home, text: str, language: str) -> Sequence[tuple[str, float]]
         return ()
     guessed: dict[str, float] = {}
     times = [time.words for time in times_in(text, language)]
-    alike = _names(home, found, words, language)
+    alike = _names(
+        home,
+        found,
+        words,
+        language,
+    )
     names = [
         _NO_GUESS,
         *(
@@ -130,7 +149,10 @@ def guesses(home: Home, text: str, language: str) -> Sequence[tuple[str, float]]
                     + text[max(name.end, start) :]
                 )
                 likeness = opening.likeness * name.likeness
-                guessed[sentence] = max(guessed.get(sentence, 0.0), likeness)
+                guessed[sentence] = max(
+                    guessed.get(sentence, 0.0),
+                    likeness,
+                )
     guessed.pop(text, None)
     return sorted(guessed.items(), key=lambda one: -one[1])[:_MOST_GUESSES]
 
@@ -141,7 +163,10 @@ def is_negated(text: str, language: str) -> bool:
     return words is not None and words.is_negated(text)
 
 
-def _openings(found: Sequence[re.Match[str]], words: _Words) -> Iterator[_Guess]:
+def _openings(
+    found: Sequence[re.Match[str]],
+    words: _Words,
+) -> Iterator[_Guess]:
     """Yield beginnings that sound like the first one or two words, unless these are one."""
     ends = [one.end() for one in found[:2]]
     heard = [fold(found[0].string[found[0].start() : end]) for end in ends]
@@ -149,12 +174,23 @@ def _openings(found: Sequence[re.Match[str]], words: _Words) -> Iterator[_Guess]
     is_opening = any(folded in heard for _, folded in known)
     for end, start in zip(ends, heard, strict=True):
         yield from (
-            _Guess(0, end, one, _MISHEARD)
+            _Guess(
+                0,
+                end,
+                one,
+                _MISHEARD,
+            )
             for one in divided(words.misheard.get(start, ""))
         )
         for one, folded in () if is_opening else known:
-            if (likeness := _likeness(start, folded)) >= _ALIKE_OPENING:
-                yield _Guess(0, end, one, likeness)
+            likeness = _likeness(start, folded)
+            if likeness >= _ALIKE_OPENING:
+                yield _Guess(
+                    0,
+                    end,
+                    one,
+                    likeness,
+                )
 
 
 def _names(
@@ -187,7 +223,12 @@ def _names(
         ),
     )
     guessed = [
-        _Guess(found[start].start(), found[end - 1].end(), name, likeness)
+        _Guess(
+            found[start].start(),
+            found[end - 1].end(),
+            name,
+            likeness,
+        )
         for _, start, end, name, own in alike
         if (likeness := _likeness_of_names(heard[start:end], own, known)) >= _ALIKE
     ]
@@ -207,7 +248,10 @@ def _likeness_of_names(
     )
     if is_other or not known.isdisjoint(rest):
         return 0.0
-    return _likeness("".join(rest), "".join(own))
+    return _likeness(
+        "".join(rest),
+        "".join(own),
+    )
 
 
 def _likeness(one: str, other: str) -> float:
@@ -234,7 +278,10 @@ def _bits(text: str) -> int:
 @lru_cache(maxsize=8192)
 def _skeleton(word: str) -> str:
     """Return the consonants of a word, those that sound alike as one."""
-    consonants = _UNHEARD.sub("", word.replace("sch", "s").translate(_GROUPS))
+    consonants = _UNHEARD.sub(
+        "",
+        word.replace("sch", "s").translate(_GROUPS),
+    )
     return "".join(one for one, _ in groupby(consonants))
 
 
@@ -267,7 +314,10 @@ def _names_of(
     return [(name, own, _bits("".join(own))) for name, own in words.items() if own]
 
 
-async def async_meant(hass: HomeAssistant, user_input: ConversationInput) -> str:
+async def async_meant(
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+) -> str:
     """Return the command that was probably said in place of words that are not understood; empty if there is none.
 
     Questions are not guessed: their answers do not tell what was understood. Neither is
@@ -285,7 +335,10 @@ async def async_meant(hass: HomeAssistant, user_input: ConversationInput) -> str
     best, likest = "", 0.0
     meant: Touches | Unresolved = NOTHING
     for text, likeness in guessed:
-        effects = await _async_effects_of(hass, replace(user_input, text=text))
+        effects = await _async_effects_of(
+            hass,
+            replace(user_input, text=text),
+        )
         if effects == NOTHING:
             continue
         if not best:
@@ -305,7 +358,11 @@ async def _async_effects_of(
     is_read = (await async_read_sentence(hass, guess, "")).calls
     if (found is None or found.is_question) and not is_read:
         return NOTHING
-    return await async_sentence_effects(hass, guess, "")
+    return await async_sentence_effects(
+        hass,
+        guess,
+        "",
+    )
 
 
 def _is_opposite(

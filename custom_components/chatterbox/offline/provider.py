@@ -92,11 +92,13 @@ class OfflineProvider:
             yield CompletionResult(FinishReason.STOP, provider_items=(NO_MODEL,))
             return
         _check_may_call(request)
-        found = (
-            await self.recognize(sentence, every_part(request.tools))
-            if self.recognize
-            else None
-        )
+        if self.recognize:
+            found = await self.recognize(
+                sentence,
+                every_part(request.tools),
+            )
+        else:
+            found = None
         if found and found.answer:
             yield self._announced(found.answer)
             yield CompletionResult(
@@ -106,9 +108,16 @@ class OfflineProvider:
         yield ToolCallReady((found and found.call) or sentence_call(sentence))
         yield CompletionResult(FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
 
-    def _is_own(self, result: ToolResult, tools: Iterable[ToolDefinition]) -> bool:
+    def _is_own(
+        self,
+        result: ToolResult,
+        tools: Iterable[ToolDefinition],
+    ) -> bool:
         """Return whether a result is that of a call that this provider may make."""
-        own = [tool.name for tool in tools] if self.recognize else []
+        if self.recognize:
+            own = [tool.name for tool in tools]
+        else:
+            own = []
         is_sentence = result.name == PROCESS_SENTENCE.name
         return is_sentence or result.name in own or is_local_call(result.call_id)
 
@@ -159,7 +168,10 @@ def answer_items(request: RecognizedRequest) -> tuple[ProviderItem, ...]:
 def asked_about(name: str, history: Transcript) -> JsonObject:
     """Return the arguments of the call of a tool that the last message asks about; empty if it asks about none."""
     last = history[-1] if history else None
-    items = last.provider_items if isinstance(last, AssistantMessage) else ()
+    if isinstance(last, AssistantMessage):
+        items = last.provider_items
+    else:
+        items = ()
     held = [
         parse_json(str(item.data[name]))
         for item in items

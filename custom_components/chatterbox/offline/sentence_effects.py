@@ -76,16 +76,29 @@ async def async_sentence_effects(
     """Return the effects of a sentence, none if it would not be understood."""
     effects = await async_own_effects(hass, user_input)
     if effects in (None, NOTHING):
-        reading = await async_read_sentence(hass, user_input, conversation_id)
+        reading = await async_read_sentence(
+            hass,
+            user_input,
+            conversation_id,
+        )
         if reading.calls:
             return joined(
                 [
-                    _intent_effects(hass, one.intent, {**one.slots})
+                    _intent_effects(
+                        hass,
+                        one.intent,
+                        {**one.slots},
+                    )
                     for one in reading.calls
                 ]
             )
-        if reads := _entities_asked_about(hass, reading):
-            return run_by(intent.INTENT_GET_STATE, NOTHING, {READ_ENTITIES: reads})
+        reads = _entities_asked_about(hass, reading)
+        if reads:
+            return run_by(
+                intent.INTENT_GET_STATE,
+                NOTHING,
+                {READ_ENTITIES: reads},
+            )
     return NOTHING if effects is None else effects
 
 
@@ -97,7 +110,9 @@ def _entities_asked_about(
         case StateQuestion(ids=ids):
             return [*sorted(ids)]
         case ListRequest(list_id=list_id):
-            return [list_id] if list_id else [*hass.states.async_entity_ids(TODO)]
+            if list_id:
+                return [list_id]
+            return [*hass.states.async_entity_ids(TODO)]
         case _:
             return []
 
@@ -115,14 +130,23 @@ async def async_read_sentence(
     found = await _async_recognized(hass, user_input)
     is_theirs = False
     if found is not None and not found.unmatched_entities:
-        is_theirs = _is_theirs(hass, found.intent.name, slots_of(found), user_input)
+        is_theirs = _is_theirs(
+            hass,
+            found.intent.name,
+            slots_of(found),
+            user_input,
+        )
     elif (
         found is not None
     ):  # after a custom sentence, the built-in agent tries no other recognizer
         is_theirs = _is_custom(found)
     if is_theirs:
         return NOTHING_READ
-    return await async_read(hass, user_input, *last_request(hass, conversation_id))
+    return await async_read(
+        hass,
+        user_input,
+        *last_request(hass, conversation_id),
+    )
 
 
 async def async_recognize_read(
@@ -179,7 +203,10 @@ async def _async_recognized(
     has_text = not found.unmatched_entities and any(
         one.is_wildcard for one in found.entities_list
     )
-    reading = await async_read(hass, user_input) if has_text else NOTHING_READ
+    if has_text:
+        reading = await async_read(hass, user_input)
+    else:
+        reading = NOTHING_READ
     is_told = not _OF_PLAYING.isdisjoint(slots_of(found))
     is_same = any(
         call.intent == found.intent.name == INTENT_MEDIA_SEARCH_AND_PLAY
@@ -209,24 +236,32 @@ def _is_theirs(
         return False
     if is_question_intent(hass, intent_type) or not {"area", "name"} & slots.keys():
         return True
-    effects = _intent_effects(hass, intent_type, slots)
+    effects = _intent_effects(
+        hass,
+        intent_type,
+        slots,
+    )
     return is_ambiguous(
         hass, intent_type, slots, async_speaker_area(hass, user_input), effects
     )
 
 
-async def async_with_names(hass: HomeAssistant, user_input: ConversationInput) -> str:
+async def async_with_names(
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+) -> str:
     """Return a sentence with names in place of "it" or "them", as long as it does what it would do in its conversation.
 
     So it can be said in another conversation, and later.
     """
     text = user_input.text
     pronouns = _PRONOUNS.findall(user_input.text)
-    effects = (
-        await async_sentence_effects(hass, user_input, user_input.conversation_id or "")
-        if pronouns
-        else NOTHING
-    )
+    if pronouns:
+        effects = await async_sentence_effects(
+            hass, user_input, user_input.conversation_id or ""
+        )
+    else:
+        effects = NOTHING
     names = " and ".join(
         sorted({entity_name(hass, action.entity_id) for action in actions_of(effects)})
     )
@@ -243,7 +278,8 @@ async def async_own_effects(
     """Return the effects of a sentence where Home Assistant understands it with certainty, or None."""
     if len(user_input.text) > MOST_UNDERSTOOD:
         return None
-    if (agent := built_in_agent(hass)) is None:
+    agent = built_in_agent(hass)
+    if agent is None:
         return _UNFORESEEN
     if await agent.async_recognize_sentence_trigger(user_input):
         return TRIGGERED
@@ -251,7 +287,11 @@ async def async_own_effects(
     if recognized is None or recognized.unmatched_entities:
         return None
     slots = slots_of(recognized)
-    effects = _intent_effects(hass, recognized.intent.name, slots)
+    effects = _intent_effects(
+        hass,
+        recognized.intent.name,
+        slots,
+    )
     texts = {
         one.name: text
         for one in recognized.entities_list
@@ -274,7 +314,10 @@ async def async_own_effects(
     return NOTHING if is_refused or is_unheard else effects
 
 
-def _plays_none_of_several(hass: HomeAssistant, effects: Touches | Unresolved) -> bool:
+def _plays_none_of_several(
+    hass: HomeAssistant,
+    effects: Touches | Unresolved,
+) -> bool:
     """Return whether none of several players plays, so that Home Assistant changes the volume of none."""
     players = {action.entity_id for action in actions_of(effects)}
     return len(players) > 1 and not any(
@@ -287,7 +330,12 @@ def _intent_effects(
 ) -> Touches | Unresolved:
     if delayed_command(intent_type, slots):
         return NOTHING  # it is refused
-    effects = intent_effects(hass, intent_type, slots, conversation.DOMAIN)
+    effects = intent_effects(
+        hass,
+        intent_type,
+        slots,
+        conversation.DOMAIN,
+    )
     is_beside = effects == NOTHING and not is_reading_intent(hass, intent_type)
     if is_beside:
         return Touches(beside_entities=True, intents=effects.intents)

@@ -43,7 +43,13 @@ _HASH_LENGTH: Final = 16
 
 async def async_setup_panel(hass: HomeAssistant) -> None:
     """Register the commands, and show the page for as long as there is a service. Homes without a frontend get none."""
-    async_register_command(hass, "page", NO_FIELDS, _async_page, for_users=True)
+    async_register_command(
+        hass,
+        "page",
+        NO_FIELDS,
+        _async_page,
+        for_users=True,
+    )
     async_register_command(
         hass, "page/share", vol.Schema({vol.Required("everyone"): bool}), _async_share
     )
@@ -73,7 +79,11 @@ class _SideBar:
 
     async def async_start(self) -> None:
         """Show it, and follow what it depends on."""
-        async_dispatcher_connect(self.hass, SIGNAL_HOME_RULES, self._async_follow)
+        async_dispatcher_connect(
+            self.hass,
+            SIGNAL_HOME_RULES,
+            self._async_follow,
+        )
         async_dispatcher_connect(
             self.hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries
         )
@@ -89,11 +99,10 @@ class _SideBar:
         has_services = bool(
             self.hass.config_entries.async_entries(DOMAIN, include_ignore=False)
         )
-        for_all = (
-            async_get_home_rules(self.hass).current.shows_page_to_all
-            if has_services
-            else None
-        )
+        if has_services:
+            for_all = async_get_home_rules(self.hass).current.shows_page_to_all
+        else:
+            for_all = None
         if for_all is self._for_all:
             return
         if self._for_all is not None:
@@ -134,7 +143,10 @@ class _Page:
     """Whether any agent stores conversations."""
 
 
-async def _async_page(viewer: Viewer, _data: Mapping[str, Any]) -> _Page:
+async def _async_page(
+    viewer: Viewer,
+    _data: Mapping[str, Any],
+) -> _Page:
     """Return the data that all views need. Only an administrator chooses among people and places."""
     hass = viewer.hass
     registry = er.async_get(viewer.hass)
@@ -184,7 +196,10 @@ def _choices(names: Mapping[str, str]) -> list[_Named]:
     ]
 
 
-async def _async_share(viewer: Viewer, data: Mapping[str, Any]) -> None:
+async def _async_share(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> None:
     """Show the page to all users, or to administrators alone."""
     store = async_get_home_rules(viewer.hass)
     if store.current is not store.stored:

@@ -34,7 +34,10 @@ class CommandRefused(HomeAssistantError):
     ) -> None:
         """Take a code, and the translation key of an exception with its placeholders, or a text."""
         # Home Assistant sends no placeholders without a key.
-        where = {"translation_domain": DOMAIN, "translation_key": key or code}
+        where = {
+            "translation_domain": DOMAIN,
+            "translation_key": key or code,
+        }
         super().__init__(
             *([] if key else [text or code]),
             **where,
@@ -71,7 +74,9 @@ class Viewer:
     @property
     def people(self) -> frozenset[str] | None:
         """The ids of the people whose turns they see; None for all turns. Older turns have the id of the user."""
-        return None if self.is_admin else frozenset({self.person_id, self.user.id})
+        if self.is_admin:
+            return None
+        return frozenset({self.person_id, self.user.id})
 
     def sees(self, person_id: str | None) -> bool:
         """Return whether they see a turn of a person."""
@@ -90,9 +95,15 @@ class Viewer:
 
 NO_FIELDS: Final = vol.Schema({})
 IN_LANGUAGE: Final[dict[vol.Marker, object]] = {
-    vol.Optional("language"): vol.All(str, vol.Length(max=35))
+    vol.Optional("language"): vol.All(
+        str,
+        vol.Length(max=35),
+    )
 }
-ID_FIELD: Final = vol.All(str, vol.Length(min=1, max=100))
+ID_FIELD: Final = vol.All(
+    str,
+    vol.Length(min=1, max=100),
+)
 
 
 type CommandAnswer = Callable[[Viewer, Mapping[str, Any]], Awaitable[object]]
@@ -130,7 +141,10 @@ def async_register_command(
                 number, websocket_api.ERR_INVALID_FORMAT, f"{where} is invalid"
             )
         except HomeAssistantError as error:
-            code = error.code if isinstance(error, CommandRefused) else REFUSED
+            if isinstance(error, CommandRefused):
+                code = error.code
+            else:
+                code = REFUSED
             key = error.translation_key
             domain = error.translation_domain
             connection.send_error(
@@ -144,7 +158,11 @@ def async_register_command(
     websocket_api.async_register_command(hass, f"{DOMAIN}/{name}", handle, _UNCHECKED)
 
 
-def _admitted(viewer: Viewer, *, for_users: bool) -> Viewer:
+def _admitted(
+    viewer: Viewer,
+    *,
+    for_users: bool,
+) -> Viewer:
     if not (viewer.is_admin or (for_users and viewer.is_allowed)):
         raise CommandRefused(UNAUTHORIZED)
     return viewer

@@ -91,16 +91,26 @@ _ANSWER: Final = vol.Schema(
     {  # Home Assistant logs no field of the name that the PIN has here
         vol.Required("question_id"): ID_FIELD,
         vol.Required("approved"): bool,
-        vol.Optional(CONF_PASSWORD): vol.All(str, vol.Match(r"^[0-9]{1,40}$")),
+        vol.Optional(CONF_PASSWORD): vol.All(
+            str,
+            vol.Match(r"^[0-9]{1,40}$"),
+        ),
     }
 )
 _PLAN: Final = vol.Schema({vol.Required("plan_id"): ID_FIELD})
 _EDIT: Final = _PLAN.extend(
     {
         vol.Optional("due_at"): vol.All(
-            vol.Any(int, float), vol.Range(min=0, max=1e11)
+            vol.Any(
+                int,
+                float,
+            ),
+            vol.Range(min=0, max=1e11),
         ),
-        vol.Optional("text", default=""): vol.All(str, vol.Length(max=1000)),
+        vol.Optional("text", default=""): vol.All(
+            str,
+            vol.Length(max=1000),
+        ),
     }
 )
 
@@ -119,7 +129,12 @@ def async_register_now(hass: HomeAssistant) -> None:
     async_register_command(
         hass, "plan/cancel", _PLAN, _async_cancel_plan, for_users=True
     )
-    async_register_command(hass, "plan/automation", _PLAN, _async_automation)
+    async_register_command(
+        hass,
+        "plan/automation",
+        _PLAN,
+        _async_automation,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +221,10 @@ class Now:
     """When guest mode was switched on; None while it is off."""
 
 
-async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
+async def _async_subscribe(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> None:
     """Send the present now, and whenever it has changed, until the page is closed."""
     hass = viewer.hass
     number = data["id"]
@@ -239,12 +257,24 @@ async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
     hass.loop.call_soon(follow)  # after the answer to the command
 
 
-async def _async_now(viewer: Viewer, language: str) -> Now:
+async def _async_now(
+    viewer: Viewer,
+    language: str,
+) -> Now:
     views = TurnViews(viewer.hass, language)
     sentences = await async_get_sentences(viewer.hass, language)
-    sentences = {**sentences, "spoken_say_pin": sentences["enter_pin"]}
+    sentences = {
+        **sentences,
+        "spoken_say_pin": sentences["enter_pin"],
+    }
     questions = [
-        await _async_question(viewer, views, sentences, language, one)
+        await _async_question(
+            viewer,
+            views,
+            sentences,
+            language,
+            one,
+        )
         for one in _questions(viewer)
     ]
     plans = [await _async_plan(viewer, views, plan) for plan in _plans(viewer)]
@@ -258,13 +288,21 @@ async def _async_now(viewer: Viewer, language: str) -> Now:
     )
 
 
-def _agents(viewer: Viewer, sentences: Mapping[str, str]) -> Iterator[AgentNow]:
+def _agents(
+    viewer: Viewer,
+    sentences: Mapping[str, str],
+) -> Iterator[AgentNow]:
     entries: list[ChatterboxConfigEntry] = viewer.hass.config_entries.async_entries(
         DOMAIN, include_ignore=False
     )
     for entry in entries:
         for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
-            yield _agent(viewer, entry, subentry, sentences)
+            yield _agent(
+                viewer,
+                entry,
+                subentry,
+                sentences,
+            )
 
 
 def _agent(
@@ -274,11 +312,23 @@ def _agent(
     sentences: Mapping[str, str],
 ) -> AgentNow:
     hass, agent_id = viewer.hass, subentry.subentry_id
-    runtime = entry.runtime_data if entry.state is ConfigEntryState.LOADED else None
-    agent = runtime.agents.get(agent_id) if runtime else None
-    state = _state(agent, has_model=runtime is not None and agent_id in runtime.models)
+    if entry.state is ConfigEntryState.LOADED:
+        runtime = entry.runtime_data
+    else:
+        runtime = None
+    if runtime:
+        agent = runtime.agents.get(agent_id)
+    else:
+        agent = None
+    state = _state(
+        agent,
+        has_model=runtime is not None and agent_id in runtime.models,
+    )
     is_troubled = agent is not None and state not in {"ok", "offline", "failing"}
-    since = runtime.health.down_since if runtime and state == "down" else None
+    if runtime and state == "down":
+        since = runtime.health.down_since
+    else:
+        since = None
     return AgentNow(
         id=agent_id,
         name=subentry.title,
@@ -295,7 +345,11 @@ def _agent(
     )
 
 
-def _state(agent: Agent | None, *, has_model: bool) -> str:
+def _state(
+    agent: Agent | None,
+    *,
+    has_model: bool,
+) -> str:
     """Return the state of an agent: of its own model and, where nothing is wrong with it, of the last turns."""
     if agent is None:
         return "not_loaded"
@@ -325,7 +379,10 @@ def _stand_in(agent: Agent) -> str | None:
     )
 
 
-def _figures(hass: HomeAssistant, agent: str) -> dict[str, Any]:
+def _figures(
+    hass: HomeAssistant,
+    agent: str,
+) -> dict[str, Any]:
     tracker = async_get_usage_tracker(hass)
     recent = async_get_recent_turns(hass).of(agent)
     usage = tracker.latest_usage(agent)
@@ -365,11 +422,10 @@ async def _async_question(
     )
     asked_in = await async_closest_language(viewer.hass, question.language)
     is_kept = asked_in == language and not question.needs_pin
-    text = (
-        question.text
-        if is_kept
-        else question_text(viewer.hass, sentences, question.calls)
-    )
+    if is_kept:
+        text = question.text
+    else:
+        text = question_text(viewer.hass, sentences, question.calls)
     entity = er.async_get(viewer.hass).async_get(question.scope.agent_id)
     agent_id = (entity.config_subentry_id if entity else None) or ""
     return QuestionNow(
@@ -377,7 +433,10 @@ async def _async_question(
         text=shown_text(text),
         agent=views.agents.get(agent_id, ""),
         person=question.speaker.name,
-        place=views.place(question.scope.device_id, question.scope.satellite_id),
+        place=views.place(
+            question.scope.device_id,
+            question.scope.satellite_id,
+        ),
         words="" if question.request == REDACTED_PIN else shown_text(question.request),
         expires_at=question.pending.expires_at,
         needs_pin=question.needs_pin,
@@ -405,7 +464,10 @@ def _call_text(
     return f"{text[:1].upper()}{text[1:]}"
 
 
-async def _async_answer(viewer: Viewer, data: Mapping[str, Any]) -> object:
+async def _async_answer(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> object:
     """Answer a question, and return what the agent says."""
     hass, approved = viewer.hass, data["approved"]
     question = next(
@@ -426,16 +488,23 @@ async def _async_answer(viewer: Viewer, data: Mapping[str, Any]) -> object:
         approved, way=way, user_id=viewer.user.id, pin_channel=ApprovalWay.PAGE
     )
     try:
-        return {"speech": await async_get_approvals(hass).answer(question.id, answer)}
+        return {
+            "speech": await async_get_approvals(hass).answer(
+                question.id,
+                answer,
+            )
+        }
     except QuestionGone as error:
         raise CommandRefused(_GONE) from error
 
 
-async def _async_compare_pin(hass: HomeAssistant, digits: str) -> None:
+async def _async_compare_pin(
+    hass: HomeAssistant,
+    digits: str,
+) -> None:
     """Compare a PIN that was typed, which costs a try. Raises `CommandRefused` unless it is right."""
-    if (
-        pin := async_get_home_rules(hass).current.pin
-    ) is None:  # it was removed meanwhile
+    pin = async_get_home_rules(hass).current.pin
+    if pin is None:  # it was removed meanwhile
         raise CommandRefused(_GONE)
     match await async_get_pin_tries(hass).async_try(
         async_tried_device(hass, None), pin, digits
@@ -443,7 +512,10 @@ async def _async_compare_pin(hass: HomeAssistant, digits: str) -> None:
         case Right():
             return
         case Locked(seconds_left):
-            raise CommandRefused("locked", seconds=f"{seconds_left:.0f}")
+            raise CommandRefused(
+                "locked",
+                seconds=f"{seconds_left:.0f}",
+            )
         case Wrong(tries_left):
             raise CommandRefused("wrong_pin", tries_left=str(tries_left))
         case None:
@@ -458,7 +530,11 @@ def _plans(viewer: Viewer) -> Sequence[FuturePlan]:
     )
 
 
-async def _async_plan(viewer: Viewer, views: TurnViews, plan: FuturePlan) -> PlanNow:
+async def _async_plan(
+    viewer: Viewer,
+    views: TurnViews,
+    plan: FuturePlan,
+) -> PlanNow:
     problem = partial(
         async_get_schedule(viewer.hass).async_problem,
         plan,
@@ -477,12 +553,21 @@ async def _async_plan(viewer: Viewer, views: TurnViews, plan: FuturePlan) -> Pla
         id=plan.id,
         kind="routine" if plan.is_routine else plan.kind,
         text=plan.text,
-        agent=views.agents.get(plan.agent, ""),
+        agent=views.agents.get(
+            plan.agent,
+            "",
+        ),
         person=plan.asker.name,
-        place=views.place(plan.asker.device_id, plan.asker.satellite_id),
+        place=views.place(
+            plan.asker.device_id,
+            plan.asker.satellite_id,
+        ),
         due_at=plan.due.timestamp() if plan.due else None,
         every=plan.every,
-        repeats=repetition_text(plan, views.language or views.hass.config.language),
+        repeats=repetition_text(
+            plan,
+            views.language or views.hass.config.language,
+        ),
         condition=waiting_text(views.hass, plan) or None,
         can_change=plan.due is not None and is_free,
         can_rename=plan.kind is PlanKind.REMIND and is_free,
@@ -491,34 +576,60 @@ async def _async_plan(viewer: Viewer, views: TurnViews, plan: FuturePlan) -> Pla
     )
 
 
-async def _async_change_plan(viewer: Viewer, data: Mapping[str, Any]) -> PlanNow:
+async def _async_change_plan(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> PlanNow:
     """Change the time of a plan, and the text of a reminder."""
-    due = dt_util.utc_from_timestamp(data["due_at"]) if "due_at" in data else None
+    if "due_at" in data:
+        due = dt_util.utc_from_timestamp(data["due_at"])
+    else:
+        due = None
     plan = _known_plan(viewer, data["plan_id"])
     changed = await async_get_schedule(viewer.hass).async_change(
         plan.id,
         lambda known: edited_plan(known, data["text"], due or known.due),
         viewer.speaker,
     )
-    return await _async_plan(viewer, TurnViews(viewer.hass), changed)
+    return await _async_plan(
+        viewer,
+        TurnViews(viewer.hass),
+        changed,
+    )
 
 
-async def _async_automation(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
+async def _async_automation(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> JsonObject:
     """Return a routine as the configuration of an automation."""
     plan = _known_plan(viewer, data["plan_id"])
-    config = await async_automation(viewer.hass, plan) if plan.is_routine else None
+    if plan.is_routine:
+        config = await async_automation(viewer.hass, plan)
+    else:
+        config = None
     if config is None:
         raise CommandRefused(REFUSED, "later_no_automation")
     return config
 
 
-async def _async_cancel_plan(viewer: Viewer, data: Mapping[str, Any]) -> None:
+async def _async_cancel_plan(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> None:
     """Cancel a plan."""
     plan = _known_plan(viewer, data["plan_id"])
-    await async_get_schedule(viewer.hass).async_cancel(plan.id, viewer.speaker)
+    await async_get_schedule(viewer.hass).async_cancel(
+        plan.id,
+        viewer.speaker,
+    )
 
 
 def _known_plan(viewer: Viewer, plan_id: str) -> FuturePlan:
-    if plan := next((one for one in _plans(viewer) if one.id == plan_id), None):
+    plan = next(
+        (one for one in _plans(viewer) if one.id == plan_id),
+        None,
+    )
+    if plan:
         return plan
     raise CommandRefused(NOT_FOUND)

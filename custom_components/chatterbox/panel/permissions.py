@@ -90,29 +90,59 @@ _LONGEST: Final = 500
 _ERRORS: Final = f"component.{DOMAIN}.config_subentries.conversation.error."
 
 _LANGUAGE: Final[dict[vol.Marker, object]] = {
-    vol.Required("language"): vol.All(str, vol.Length(max=35))
+    vol.Required("language"): vol.All(
+        str,
+        vol.Length(max=35),
+    )
 }
-_CHANGE: Final = {**_LANGUAGE, vol.Required("version"): str}
-_VERDICT: Final = vol.All(vol.In([*Verdict]), vol.Coerce(Verdict))
+_CHANGE: Final = {
+    **_LANGUAGE,
+    vol.Required("version"): str,
+}
+_VERDICT: Final = vol.All(
+    vol.In([*Verdict]),
+    vol.Coerce(Verdict),
+)
 _ROWS: Final = vol.Schema(
     {
         **_LANGUAGE,
-        vol.Optional("search", default=""): vol.All(str, vol.Length(max=200)),
+        vol.Optional("search", default=""): vol.All(
+            str,
+            vol.Length(max=200),
+        ),
         vol.Optional("verdict"): _VERDICT,
-        vol.Optional("area"): vol.All(str, vol.Length(max=200)),
-        vol.Optional("offset", default=0): vol.All(int, vol.Range(0)),
-        vol.Optional("limit", default=50): vol.All(int, vol.Range(1, _MOST_ROWS)),
+        vol.Optional("area"): vol.All(
+            str,
+            vol.Length(max=200),
+        ),
+        vol.Optional("offset", default=0): vol.All(
+            int,
+            vol.Range(0),
+        ),
+        vol.Optional("limit", default=50): vol.All(
+            int,
+            vol.Range(1, _MOST_ROWS),
+        ),
     }
 )
 _CHOICE: Final = vol.Schema(
     {
         **_CHANGE,
         vol.Required("entity_id"): cv.strict_entity_id,
-        vol.Required("verdict"): vol.Any(None, _VERDICT),
+        vol.Required("verdict"): vol.Any(
+            None,
+            _VERDICT,
+        ),
     }
 )
 _RULES: Final = vol.Schema(
-    {**_CHANGE, vol.Required("rules"): vol.All([dict], vol.Length(max=_MOST_RULES))}
+    {
+        **_CHANGE,
+        vol.Required("rules"): vol.All(
+            [dict],
+            vol.Length(max=_MOST_RULES),
+        ),
+    }
 )
 _PIN: Final = vol.Schema(
     {
@@ -124,7 +154,10 @@ _PIN: Final = vol.Schema(
 _TRIAL: Final = vol.Schema(
     {
         **_LANGUAGE,
-        vol.Required("sentence"): vol.All(str, vol.Length(1, _LONGEST)),
+        vol.Required("sentence"): vol.All(
+            str,
+            vol.Length(1, _LONGEST),
+        ),
         vol.Required("agent"): str,
     }
 )
@@ -135,13 +168,48 @@ def async_register_permissions(hass: HomeAssistant) -> None:
     async_register_command(
         hass, "permissions/get", vol.Schema(_LANGUAGE), _async_permissions
     )
-    async_register_command(hass, "permissions/subscribe", NO_FIELDS, _async_subscribe)
-    async_register_command(hass, "permissions/tools", NO_FIELDS, _async_tools)
-    async_register_command(hass, "permissions/devices", _ROWS, _async_devices)
-    async_register_command(hass, "permissions/choose", _CHOICE, _async_choose)
-    async_register_command(hass, "permissions/set_rules", _RULES, _async_set_rules)
-    async_register_command(hass, "permissions/set_pin", _PIN, _async_set_pin)
-    async_register_command(hass, "permissions/try", _TRIAL, _async_try)
+    async_register_command(
+        hass,
+        "permissions/subscribe",
+        NO_FIELDS,
+        _async_subscribe,
+    )
+    async_register_command(
+        hass,
+        "permissions/tools",
+        NO_FIELDS,
+        _async_tools,
+    )
+    async_register_command(
+        hass,
+        "permissions/devices",
+        _ROWS,
+        _async_devices,
+    )
+    async_register_command(
+        hass,
+        "permissions/choose",
+        _CHOICE,
+        _async_choose,
+    )
+    async_register_command(
+        hass,
+        "permissions/set_rules",
+        _RULES,
+        _async_set_rules,
+    )
+    async_register_command(
+        hass,
+        "permissions/set_pin",
+        _PIN,
+        _async_set_pin,
+    )
+    async_register_command(
+        hass,
+        "permissions/try",
+        _TRIAL,
+        _async_try,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +246,10 @@ class _Permissions:
     """The names of the conditions."""
 
 
-async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions:
+async def _async_permissions(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> _Permissions:
     """Return the rules of the home in plain words."""
     hass = viewer.hass
     store = async_get_home_rules(viewer.hass)
@@ -186,7 +257,12 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
     is_locked = store.current is not store.stored
     language = await async_closest_language(hass, data["language"])
     every = Policy((*rules.policy.rules, *DEFAULT_RULES))
-    labels = await async_get_rule_labels(hass, every, language, with_tools=False)
+    labels = await async_get_rule_labels(
+        hass,
+        every,
+        language,
+        with_tools=False,
+    )
     names = registered_names(hass, rules.policy)
     text = RuleText(hass, labels, names)
 
@@ -194,9 +270,18 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
     of_pin = pin_rules(uses)
 
     def written(policy: Policy) -> list[_WrittenRule]:
-        rows = zip(policy_to_json(policy), policy.rules, strict=True)
+        rows = zip(
+            policy_to_json(policy),
+            policy.rules,
+            strict=True,
+        )
         return [
-            _WrittenRule(stored, text.of(rule), rule in of_pin) for stored, rule in rows
+            _WrittenRule(
+                stored,
+                text.of(rule),
+                rule in of_pin,
+            )
+            for stored, rule in rows
         ]
 
     return _Permissions(
@@ -211,9 +296,15 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
     )
 
 
-def _offered(labels: RuleLabels, policy: Policy) -> dict[str, list[_Named]]:
+def _offered(
+    labels: RuleLabels,
+    policy: Policy,
+) -> dict[str, list[_Named]]:
     """Return the names that any rule may have, by condition."""
-    known: Mapping[str, Labels] = {"verdicts": labels.verdicts, **labels.of_conditions}
+    known: Mapping[str, Labels] = {
+        "verdicts": labels.verdicts,
+        **labels.of_conditions,
+    }
     unnamed = NEVER_WHERE_PEOPLE_WERE.actions.difference(
         *(rule.actions for rule in policy.rules)
     )
@@ -235,7 +326,10 @@ def _named(
     }
 
 
-async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
+async def _async_subscribe(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> None:
     """Tell an administrator that the rules of the home have changed, wherever that was."""
     number, connection = data["id"], viewer.connection
 
@@ -254,7 +348,10 @@ def _version(rules: HomeRules) -> str:
     return sha256(canonical_json({"rules": content}).encode()).hexdigest()[:16]
 
 
-async def _async_tools(viewer: Viewer, _data: Mapping[str, Any]) -> list[_Named]:
+async def _async_tools(
+    viewer: Viewer,
+    _data: Mapping[str, Any],
+) -> list[_Named]:
     """Return the tools of all agents, as a rule may name them. They have to be asked for, which may take seconds."""
     return [_Named(one, one) for one in sorted(await async_tool_names(viewer.hass))]
 
@@ -292,7 +389,10 @@ class _Devices:
     """Those with entities with which everything is allowed."""
 
 
-async def _async_devices(viewer: Viewer, data: Mapping[str, Any]) -> _Devices:
+async def _async_devices(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> _Devices:
     """Return exposed entities with what the rules say now of somebody whom no rule names.
 
     The strictest verdict comes first; entities with the same one are ordered by area
@@ -350,7 +450,11 @@ def _acting_domains(hass: HomeAssistant) -> list[str]:
     ]
 
 
-def _has_words(state: State, place: str, words: Sequence[str]) -> bool:
+def _has_words(
+    state: State,
+    place: str,
+    words: Sequence[str],
+) -> bool:
     text = fold(f"{state.name} {state.entity_id} {place}")
     return all(word in text for word in words)
 
@@ -368,15 +472,14 @@ def _row(
     why: Literal["nothing", "rule", "default", "source", "unknown"] = "nothing"
     if found.decisions:
         is_default = any(decision.rule in DEFAULT_RULES for decision in found.decisions)
-        why = (
-            "rule"
-            if numbers
-            else "unknown"
-            if not is_known
-            else "default"
-            if is_default
-            else "source"
-        )
+        if numbers:
+            why = "rule"
+        elif not is_known:
+            why = "unknown"
+        elif is_default:
+            why = "default"
+        else:
+            why = "source"
     return _Device(
         found.entity_id,
         entity_name(hass, found.entity_id),
@@ -386,17 +489,27 @@ def _row(
         max(len(names) - _MOST_ACTIONS, 0),
         why,
         numbers[0] if numbers else None,
-        chosen_verdict(hass, policy.rules, found.entity_id),
+        chosen_verdict(
+            hass,
+            policy.rules,
+            found.entity_id,
+        ),
     )
 
 
-def _numbers(rules: Sequence[Rule], decisions: Iterable[Decision]) -> list[int]:
+def _numbers(
+    rules: Sequence[Rule],
+    decisions: Iterable[Decision],
+) -> list[int]:
     """Return the numbers of the rules of the home that decided."""
     deciding = [decision.rule for decision in decisions]
     return [number for number, rule in enumerate(rules, start=1) if rule in deciding]
 
 
-async def _async_choose(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions:
+async def _async_choose(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> _Permissions:
     """Have an entity decided as an administrator has chosen in its row."""
     if viewer.hass.states.get(data["entity_id"]) is None:
         raise CommandRefused(NOT_FOUND)
@@ -405,42 +518,78 @@ async def _async_choose(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions
         policy = with_choice(
             viewer.hass, rules.policy, data["entity_id"], data["verdict"]
         )
-        check_rules(policy.rules, has_pin=rules.pin is not None)
+        check_rules(
+            policy.rules,
+            has_pin=rules.pin is not None,
+        )
         return replace(rules, policy=policy)
 
-    return await _async_change(viewer, data, change)
+    return await _async_change(
+        viewer,
+        data,
+        change,
+    )
 
 
-async def _async_set_rules(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions:
+async def _async_set_rules(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> _Permissions:
     """Take a new list of rules: one was added, edited, moved or deleted."""
 
     def change(rules: HomeRules) -> HomeRules:
-        changed = rules_from_json(data["rules"], has_pin=rules.pin is not None)
-        return replace(rules, policy=replace(rules.policy, rules=changed))
+        changed = rules_from_json(
+            data["rules"],
+            has_pin=rules.pin is not None,
+        )
+        return replace(
+            rules,
+            policy=replace(rules.policy, rules=changed),
+        )
 
-    return await _async_change(viewer, data, change)
+    return await _async_change(
+        viewer,
+        data,
+        change,
+    )
 
 
-async def _async_set_pin(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions:
+async def _async_set_pin(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> _Permissions:
     """Set, change or remove the PIN, and choose its uses. Without a new one it stays."""
     typed: object = data.get("new_password")
     if typed is not None and (
         flaw := flaw_of_pin(typed if isinstance(typed, str) else "")
     ):
-        raise await _async_refusal(viewer.hass, data, ChangeRefused(f"pin_{flaw}"))
-    new = (
-        await viewer.hass.async_add_executor_job(PinHash.of, typed)
-        if isinstance(typed, str)
-        else None
-    )
+        raise await _async_refusal(
+            viewer.hass,
+            data,
+            ChangeRefused(f"pin_{flaw}"),
+        )
+    if isinstance(typed, str):
+        new = await viewer.hass.async_add_executor_job(
+            PinHash.of,
+            typed,
+        )
+    else:
+        new = None
 
     def change(rules: HomeRules) -> HomeRules:
         return with_pin(
-            replace(rules, pin=new if "new_password" in data else rules.pin),
+            replace(
+                rules,
+                pin=new if "new_password" in data else rules.pin,
+            ),
             data["uses"],
         )
 
-    return await _async_change(viewer, data, change)
+    return await _async_change(
+        viewer,
+        data,
+        change,
+    )
 
 
 async def _async_change(
@@ -455,7 +604,11 @@ async def _async_change(
     try:
         changed = change(store.stored)
     except ChangeRefused as refused:
-        raise await _async_refusal(viewer.hass, data, refused) from None
+        raise await _async_refusal(
+            viewer.hass,
+            data,
+            refused,
+        ) from None
     await store.async_enter(changed)
     return await _async_permissions(viewer, data)
 
@@ -465,7 +618,12 @@ async def _async_refusal(
 ) -> CommandRefused:
     """Return why a change is not taken, in the words of the dialog for the same."""
     language = await async_closest_language(hass, data["language"])
-    texts = await async_get_translations(hass, language, "config_subentries", [DOMAIN])
+    texts = await async_get_translations(
+        hass,
+        language,
+        "config_subentries",
+        [DOMAIN],
+    )
     return CommandRefused(
         "rules", text=texts[_ERRORS + refused.key].format_map(refused.placeholders)
     )
@@ -492,7 +650,10 @@ class _Trial:
     calls: list[_TriedCall]
 
 
-async def _async_try(viewer: Viewer, data: Mapping[str, Any]) -> _Trial:
+async def _async_try(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> _Trial:
     """Return what an agent would do if the administrator said a sentence. Nothing is done."""
     hass, agent_id = viewer.hass, data["agent"]
     entity_id = er.async_get(hass).async_get_entity_id(
@@ -525,7 +686,11 @@ def _tried(
     one: DryResult,
 ) -> _TriedCall:
     seen, refusal = one.review, one.review.refusal
-    actions = actions_text(hass, sentences, seen)
+    actions = actions_text(
+        hass,
+        sentences,
+        seen,
+    )
     return _TriedCall(
         actions,
         tool_name(seen.acting_call.name),

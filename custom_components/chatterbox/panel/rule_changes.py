@@ -33,7 +33,11 @@ _WITH_A_YES: Final = (Verdict.ASK, Verdict.PIN)
 class ChangeRefused(Exception):
     """A change that is not taken."""
 
-    def __init__(self, key: str, **placeholders: str) -> None:
+    def __init__(
+        self,
+        key: str,
+        **placeholders: str,
+    ) -> None:
         """Take the key of an error of the dialog "Confirmations", and its placeholders."""
         super().__init__(key)
         self.key = key
@@ -76,7 +80,11 @@ def with_choice(
     narrow = Rule(
         verdict=verdict,
         entities=frozenset({entity_id}),
-        actions=_opening(hass, entity_id, verdict),
+        actions=_opening(
+            hass,
+            entity_id,
+            verdict,
+        ),
     )
     general = [rule for rule in others[place:] if _is_general(rule)]
     is_enough = (
@@ -85,8 +93,14 @@ def with_choice(
         ).verdict
         is verdict
     )
-    rule = narrow if is_enough else replace(narrow, actions=frozenset())
-    return replace(policy, rules=(*others[:place], rule, *others[place:]))
+    if is_enough:
+        rule = narrow
+    else:
+        rule = replace(narrow, actions=frozenset())
+    return replace(
+        policy,
+        rules=(*others[:place], rule, *others[place:]),
+    )
 
 
 def _is_general(rule: Rule) -> bool:
@@ -94,35 +108,63 @@ def _is_general(rule: Rule) -> bool:
     return rule == rule.for_everybody and not rule.tools
 
 
-def _is_choice(hass: HomeAssistant, rule: Rule, entity_id: str) -> bool:
-    only = Rule(verdict=rule.verdict, entities=frozenset({entity_id}))
+def _is_choice(
+    hass: HomeAssistant,
+    rule: Rule,
+    entity_id: str,
+) -> bool:
+    only = Rule(
+        verdict=rule.verdict,
+        entities=frozenset({entity_id}),
+    )
     return rule in (
         only,
         replace(only, actions=_opening(hass, entity_id, rule.verdict)),
     )
 
 
-def _opening(hass: HomeAssistant, entity_id: str, verdict: Verdict) -> frozenset[str]:
+def _opening(
+    hass: HomeAssistant,
+    entity_id: str,
+    verdict: Verdict,
+) -> frozenset[str]:
     """Return the actions on an entity that the default rules hold, for a verdict that asks; empty for all."""
     domain = entity_id.partition(".")[0]
     state = hass.states.get(entity_id)
-    device_class = state.attributes.get(ATTR_DEVICE_CLASS) if state else None
+    if state:
+        device_class = state.attributes.get(ATTR_DEVICE_CLASS)
+    else:
+        device_class = None
     fitting = (
         rule.actions
         for rule in DEFAULT_RULES
         if domain in rule.domains
         and (not rule.device_classes or device_class in rule.device_classes)
     )
-    return next(fitting, frozenset()) if verdict in _WITH_A_YES else frozenset()
+    if verdict in _WITH_A_YES:
+        return next(fitting, frozenset())
+    return frozenset()
 
 
-def _concerns(hass: HomeAssistant, rule: Rule, entity_id: str) -> bool:
+def _concerns(
+    hass: HomeAssistant,
+    rule: Rule,
+    entity_id: str,
+) -> bool:
     """Return whether a rule may be about an entity, whoever speaks, where and when."""
-    bare = replace(rule.for_everybody, tools=frozenset(), verdict=Verdict.DENY)
+    bare = replace(
+        rule.for_everybody,
+        tools=frozenset(),
+        verdict=Verdict.DENY,
+    )
     return judge_all_actions(hass, Policy((bare,)), entity_id).verdict is Verdict.DENY
 
 
-def rules_from_json(stored: Sequence[JsonValue], *, has_pin: bool) -> tuple[Rule, ...]:
+def rules_from_json(
+    stored: Sequence[JsonValue],
+    *,
+    has_pin: bool,
+) -> tuple[Rule, ...]:
     """Read a new list of rules. Raises `ChangeRefused` for one that is not valid, or not effective."""
     rules: list[Rule] = []
     for number, one in enumerate(stored, start=1):
@@ -136,7 +178,11 @@ def rules_from_json(stored: Sequence[JsonValue], *, has_pin: bool) -> tuple[Rule
     return tuple(rules)
 
 
-def check_rules(rules: Sequence[Rule], *, has_pin: bool) -> None:
+def check_rules(
+    rules: Sequence[Rule],
+    *,
+    has_pin: bool,
+) -> None:
     """Raise `ChangeRefused` for rules that do not have the effect that they say."""
     for number, rule in enumerate(rules, start=1):
         if rule.is_for_the_rest and number < len(rules):
@@ -146,18 +192,28 @@ def check_rules(rules: Sequence[Rule], *, has_pin: bool) -> None:
     for use in pin_uses(rules):
         needed = pin_rules([use])
         before = rules[: min(rules.index(rule) for rule in needed)]
-        if (place := without_effect(before, [use])) is not None:
+        place = without_effect(before, [use])
+        if place is not None:
             raise ChangeRefused("pin_not_needed", rule=str(place))
 
 
-def with_pin(rules: HomeRules, uses: Collection[str]) -> HomeRules:
+def with_pin(
+    rules: HomeRules,
+    uses: Collection[str],
+) -> HomeRules:
     """Return rules of the home by which some uses need its PIN. Raises `ChangeRefused` if the PIN would do nothing."""
     ticked = pin_uses(rules.policy.rules)
     changed = rules.policy.rules
     if {*ticked} != {*uses} or rules.pin is None:
         others = [rule for rule in changed if rule not in pin_rules(ticked)]
-        changed = with_pin_uses(others, uses) if rules.pin else tuple(others)
+        if rules.pin:
+            changed = with_pin_uses(others, uses)
+        else:
+            changed = tuple(others)
     check_rules(changed, has_pin=rules.pin is not None)
     if rules.pin and all(rule.verdict is not Verdict.PIN for rule in changed):
         raise ChangeRefused("pin_for_nothing")
-    return replace(rules, policy=replace(rules.policy, rules=changed))
+    return replace(
+        rules,
+        policy=replace(rules.policy, rules=changed),
+    )

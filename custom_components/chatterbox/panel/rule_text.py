@@ -46,7 +46,8 @@ class RuleText:
             f"rule_{rule.verdict}",
             actions=self._say("rule_past") if is_past else self._actions(rule),
         )
-        if conditions := self._conditions(rule):
+        conditions = self._conditions(rule)
+        if conditions:
             text = self._say(
                 "rule_if", conditions=self._joined("spoken_list", conditions), rule=text
             )
@@ -94,14 +95,19 @@ class RuleText:
         vague = [action for action in rule.actions if kind_of(action) in _UNNAMED]
         targets = self._targets(rule)
         parts = [
-            self._say(f"asked_{kind}", targets=targets)
+            self._say(
+                f"asked_{kind}",
+                targets=targets,
+            )
             for kind in ActionKind
             if kind in kinds - _UNNAMED
         ]
         if vague:
             names = self._listed(self._labelled("actions", vague))
             parts.append(self._say("rule_action", names=names, targets=targets))
-        return self._listed(parts) if parts else self._say("asked_use", targets=targets)
+        if parts:
+            return self._listed(parts)
+        return self._say("asked_use", targets=targets)
 
     def _targets(self, rule: Rule) -> str:
         """Return the names of entities, or of kinds of them, with their place."""
@@ -128,39 +134,76 @@ class RuleText:
             targets = self._say("rule_anything")
         if rule.labels:
             names = self._listed(self._named("labels", rule.labels))
-            targets = self._say("rule_labels", targets=targets, names=names)
+            targets = self._say(
+                "rule_labels",
+                targets=targets,
+                names=names,
+            )
         if rule.areas:
             place = self._listed(self._named("areas", rule.areas))
-            targets = self._say("asked_placed", name=targets, place=place)
+            targets = self._say(
+                "asked_placed",
+                name=targets,
+                place=place,
+            )
         return targets
 
-    def _labelled(self, condition: str, ids: Iterable[str]) -> list[str]:
+    def _labelled(
+        self,
+        condition: str,
+        ids: Iterable[str],
+    ) -> list[str]:
         labels = self.labels.of_conditions[condition]
-        return sorted({labels.label(one) for one in ids}, key=str.casefold)
+        return sorted(
+            {labels.label(one) for one in ids},
+            key=str.casefold,
+        )
 
-    def _named(self, condition: str, ids: Iterable[str]) -> list[str]:
+    def _named(
+        self,
+        condition: str,
+        ids: Iterable[str],
+    ) -> list[str]:
         names = self.names[condition]
-        return sorted({names.get(one, one) for one in ids}, key=str.casefold)
+        return sorted(
+            {names.get(one, one) for one in ids},
+            key=str.casefold,
+        )
 
-    def _say(self, key: str, **placeholders: str) -> str:
+    def _say(
+        self,
+        key: str,
+        **placeholders: str,
+    ) -> str:
         return self.labels.sentences[key].format_map(placeholders)
 
-    def _joined(self, key: str, parts: Sequence[str]) -> str:
+    def _joined(
+        self,
+        key: str,
+        parts: Sequence[str],
+    ) -> str:
         return reduce(
             lambda first, second: self._say(key, first=first, second=second), parts
         )
 
     def _listed(self, names: Sequence[str]) -> str:
         """Return names with "or" before the last one; of many, the first ones and how many there are more."""
-        if (more := len(names) - _MOST_NAMES) > 0:
+        more = len(names) - _MOST_NAMES
+        if more > 0:
             return self._say(
                 "asked_many",
-                targets=self._joined("spoken_list", names[:_MOST_NAMES]),
+                targets=self._joined(
+                    "spoken_list",
+                    names[:_MOST_NAMES],
+                ),
                 count=str(more),
             )
         *others, last = names
         if others:
-            return self._joined("rule_or", [self._joined("spoken_list", others), last])
+            return self._joined(
+                "rule_or",
+                [self._joined("spoken_list", others), last],
+            )
         return last
 
 

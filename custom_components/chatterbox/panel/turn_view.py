@@ -38,7 +38,11 @@ _MOST_CALLS: Final = 100
 _CUT_OFF: Final = "interrupted"
 
 _FAILED: Final = frozenset(
-    {StopReason.PROVIDER_FAILED, StopReason.UNKNOWN_FINISH, StopReason.OUTPUT_UNFIT}
+    {
+        StopReason.PROVIDER_FAILED,
+        StopReason.UNKNOWN_FINISH,
+        StopReason.OUTPUT_UNFIT,
+    }
 )
 _CUT_SHORT: Final = frozenset(
     {
@@ -53,7 +57,12 @@ _CUT_SHORT: Final = frozenset(
 )
 """Stop reasons of turns whose answer is not complete; None for one that was cut off."""
 _CHANGED: Final = frozenset(
-    {CallState.DONE, CallState.PARTLY, CallState.UNCONFIRMED, CallState.PLANNED}
+    {
+        CallState.DONE,
+        CallState.PARTLY,
+        CallState.UNCONFIRMED,
+        CallState.PLANNED,
+    }
 )
 
 
@@ -238,24 +247,50 @@ class TurnViews:
         self, device_id: str | None, satellite_id: str | None = None
     ) -> str | None:
         """Return the name of the device that was spoken to, or of the satellite; None if it is unknown."""
-        device = dr.async_get(self.hass).async_get(device_id) if device_id else None
+        if device_id:
+            device = dr.async_get(self.hass).async_get(device_id)
+        else:
+            device = None
         if device and (name := device.name_by_user or device.name):
             return written(name)
-        return entity_name(self.hass, satellite_id) if satellite_id else None
+        if satellite_id:
+            return entity_name(self.hass, satellite_id)
+        return None
 
-    def row(self, turn: StoredTurn, changes: Sequence[AuditRecord]) -> TurnRow:
+    def row(
+        self,
+        turn: StoredTurn,
+        changes: Sequence[AuditRecord],
+    ) -> TurnRow:
         """Return a turn of a list."""
         origin, timings = turn.origin, _timings(turn)
         return TurnRow(
             id=turn.id,
             at=turn.began_at,
             person=origin.person,
-            place=self.place(origin.device_id, origin.satellite),
-            caller=entity_name(self.hass, origin.caller) if origin.caller else None,
-            agent=self.agents.get(origin.agent, ""),
+            place=self.place(
+                origin.device_id,
+                origin.satellite,
+            ),
+            caller=entity_name(
+                self.hass,
+                origin.caller,
+            )
+            if origin.caller
+            else None,
+            agent=self.agents.get(
+                origin.agent,
+                "",
+            ),
             agent_id=origin.agent,
-            words=clipped(self.cleared(said_in(turn.messages)), _CLIPPED),
-            answer=clipped(self.cleared(answered_in(turn.messages)), _CLIPPED),
+            words=clipped(
+                self.cleared(said_in(turn.messages)),
+                _CLIPPED,
+            ),
+            answer=clipped(
+                self.cleared(answered_in(turn.messages)),
+                _CLIPPED,
+            ),
             duration_ms=turn.duration * 1000,
             first_words_ms=timings.first_words,
             marks=[*self._marks(turn, changes, timings)],
@@ -290,10 +325,18 @@ class TurnViews:
         }
         texts = {
             "stood_in": handovers[-1] if handovers else "",
-            **dict.fromkeys(("cut_short", "failed"), reason or _CUT_OFF),
+            **dict.fromkeys(
+                ("cut_short", "failed"),
+                reason or _CUT_OFF,
+            ),
         }
         yield from (
-            Mark(kind, texts.get(kind, "")) for kind, holds in others.items() if holds
+            Mark(
+                kind,
+                texts.get(kind, ""),
+            )
+            for kind, holds in others.items()
+            if holds
         )
 
     async def async_turn(self, found: FoundTurn) -> TurnView:
@@ -348,13 +391,22 @@ class TurnViews:
         """Return a stored inference with the name of the agent, and its price."""
         if one.usage is None:
             return replace(one, answered_by="")
-        cost = (
-            async_get_usage_tracker(self.hass).cost(one.answered_by, one.usage)
-            if one.answered_by
-            else 0.0
+        if one.answered_by:
+            cost = async_get_usage_tracker(self.hass).cost(
+                one.answered_by,
+                one.usage,
+            )
+        else:
+            cost = 0.0
+        name = self.agents.get(
+            one.answered_by,
+            one.answered_by or HOME_ASSISTANT,
         )
-        name = self.agents.get(one.answered_by, one.answered_by or HOME_ASSISTANT)
-        return replace(one, answered_by=name, cost=cost)
+        return replace(
+            one,
+            answered_by=name,
+            cost=cost,
+        )
 
     def _calls(
         self, turn: StoredTurn, changes: Sequence[AuditRecord]
@@ -378,7 +430,11 @@ class TurnViews:
                     id=call.id,
                     name=call.name,
                     sentence=self.cleared(
-                        sentences.get(call.id, "") or tool_name(call.name)
+                        sentences.get(
+                            call.id,
+                            "",
+                        )
+                        or tool_name(call.name)
                     ),
                     arguments=self._json(shown_call(call, _LARGEST)["arguments"]),
                     result=self._json(shown_result(result, _LARGEST)["result"])
@@ -391,15 +447,22 @@ class TurnViews:
 
     async def _async_change(self, change: AuditRecord) -> Mapping[str, JsonValue]:
         user_id = change.body.get("answered_by")
-        user = (
-            await self.hass.auth.async_get_user(user_id)
-            if isinstance(user_id, str)
-            else None
-        )
+        if isinstance(user_id, str):
+            user = await self.hass.auth.async_get_user(user_id)
+        else:
+            user = None
         plain = {name: self._json(change.body.get(name)) for name in _SHOWN_OF_CHANGE}
         rules = await self._async_rules(change.body.get("rules"))
-        known = {**plain, "message": self._message(change.body), "rules": rules}
-        return {**known, "at": change.at, "answered_by": user.name if user else None}
+        known = {
+            **plain,
+            "message": self._message(change.body),
+            "rules": rules,
+        }
+        return {
+            **known,
+            "at": change.at,
+            "answered_by": user.name if user else None,
+        }
 
     async def _async_rules(self, stored: JsonValue) -> list[JsonValue]:
         """Return stored rules in plain words; none for those that this version cannot read."""
@@ -413,7 +476,11 @@ class TurnViews:
         labels = await async_get_rule_labels(
             self.hass, policy, language, with_tools=False
         )
-        text = RuleText(self.hass, labels, registered_names(self.hass, policy))
+        text = RuleText(
+            self.hass,
+            labels,
+            registered_names(self.hass, policy),
+        )
         return [text.of(rule) for rule in policy.rules]
 
     def _json(self, value: JsonValue) -> JsonValue:

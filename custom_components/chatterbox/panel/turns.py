@@ -51,16 +51,29 @@ _SLOW: Final = 5.0
 """Seconds without a word from which on a turn is slow."""
 _NOTHING_TAKEN: Final = 10**18 - 1
 """Comes after each `seq`."""
-_ENDS: Final = {"failed": FAILURES, "asked": frozenset({StopReason.APPROVAL_REQUIRED})}
+_ENDS: Final = {
+    "failed": FAILURES,
+    "asked": frozenset({StopReason.APPROVAL_REQUIRED}),
+}
 """Stop reasons of the turns with a mark."""
 
 _PARTICLE: Final = 2
 """Letters of a part of a name that tells nothing, such as "de"."""
 _PRIVATE: Final = frozenset(
-    {"person", "place", "conversation_id", "agent_id", "previous", "next"}
+    {
+        "person",
+        "place",
+        "conversation_id",
+        "agent_id",
+        "previous",
+        "next",
+    }
 )
 """Fields that a report leaves out."""
-_TIME: Final = vol.All(vol.Any(int, float), vol.Range(min=0, max=1e11))
+_TIME: Final = vol.All(
+    vol.Any(int, float),
+    vol.Range(min=0, max=1e11),
+)
 _LIST: Final = vol.Schema(
     {
         **IN_LANGUAGE,
@@ -70,7 +83,10 @@ _LIST: Final = vol.Schema(
         vol.Optional("limit", default=_PAGE): vol.All(
             int, vol.Range(min=1, max=_MOST_ROWS)
         ),
-        vol.Optional("words", default=""): vol.All(str, vol.Length(max=_LONGEST_WORDS)),
+        vol.Optional("words", default=""): vol.All(
+            str,
+            vol.Length(max=_LONGEST_WORDS),
+        ),
         vol.Optional("person_id"): ID_FIELD,
         vol.Optional("device_id"): ID_FIELD,
         vol.Optional("agent"): ID_FIELD,
@@ -84,10 +100,34 @@ _ONE: Final = vol.Schema({**IN_LANGUAGE, vol.Required("turn_id"): ID_FIELD})
 
 def async_register_turns(hass: HomeAssistant) -> None:
     """Register the commands."""
-    async_register_command(hass, "turns/list", _LIST, _async_list, for_users=True)
-    async_register_command(hass, "turns/get", _ONE, _async_get, for_users=True)
-    async_register_command(hass, "turns/report", _ONE, _async_report, for_users=True)
-    async_register_command(hass, "turns/delete", _ONE, _async_delete, for_users=True)
+    async_register_command(
+        hass,
+        "turns/list",
+        _LIST,
+        _async_list,
+        for_users=True,
+    )
+    async_register_command(
+        hass,
+        "turns/get",
+        _ONE,
+        _async_get,
+        for_users=True,
+    )
+    async_register_command(
+        hass,
+        "turns/report",
+        _ONE,
+        _async_report,
+        for_users=True,
+    )
+    async_register_command(
+        hass,
+        "turns/delete",
+        _ONE,
+        _async_delete,
+        for_users=True,
+    )
     async_register_command(
         hass, "turns/subscribe", NO_FIELDS, _async_subscribe, for_users=True
     )
@@ -141,7 +181,10 @@ async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
                 totals.append(matching or 0)
     if trouble and not totals:
         raise trouble
-    merged = heapq.merge(*map(_of_store, count(), pages), key=_age)
+    merged = heapq.merge(
+        *map(_of_store, count(), pages),
+        key=_age,
+    )
     taken = [*islice(merged, most)]
     views = await _async_views(viewer, data)
     last = [*map(_or_newest, before)]
@@ -161,7 +204,10 @@ async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
     )
 
 
-def _positions(data: Mapping[str, Any], stores: int) -> Sequence[int | None]:
+def _positions(
+    data: Mapping[str, Any],
+    stores: int,
+) -> Sequence[int | None]:
     """Return up to which turn each store has been listed; None for one of which nothing has."""
     if "cursor" not in data:
         return [None] * stores
@@ -171,19 +217,31 @@ def _positions(data: Mapping[str, Any], stores: int) -> Sequence[int | None]:
     return positions
 
 
-async def _async_views(viewer: Viewer, data: Mapping[str, Any]) -> TurnViews:
+async def _async_views(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> TurnViews:
     """Return what makes views in the language of the viewer."""
     usual = viewer.hass.config.language
-    language = await async_closest_language(viewer.hass, data.get("language", usual))
-    texts = (
-        None
-        if language == usual
-        else await async_get_change_texts(viewer.hass, language)
+    language = await async_closest_language(
+        viewer.hass,
+        data.get("language", usual),
     )
-    return TurnViews(viewer.hass, language, texts)
+    if language == usual:
+        texts = None
+    else:
+        texts = await async_get_change_texts(viewer.hass, language)
+    return TurnViews(
+        viewer.hass,
+        language,
+        texts,
+    )
 
 
-def _of_store(number: int, page: Sequence[ListedTurn]) -> list[tuple[int, ListedTurn]]:
+def _of_store(
+    number: int,
+    page: Sequence[ListedTurn],
+) -> list[tuple[int, ListedTurn]]:
     return [(number, one) for one in page]
 
 
@@ -195,12 +253,18 @@ def _or_newest(seq: int | None) -> int:
     return _NOTHING_TAKEN if seq is None else seq
 
 
-def _query(viewer: Viewer, data: Mapping[str, Any]) -> TurnList:
+def _query(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> TurnList:
     """Return what a list has to match. A user's own turns stay the only ones, whoever is looked for."""
     people = viewer.people
     wanted = data.get("person_id")
     if wanted is not None:
-        people = frozenset({wanted}) if people is None else people & {wanted}
+        if people is None:
+            people = frozenset({wanted})
+        else:
+            people = people & {wanted}
     ends = [_ENDS[mark] for mark in data["marks"] if mark in _ENDS]
     return TurnList(
         people=people,
@@ -216,34 +280,51 @@ def _query(viewer: Viewer, data: Mapping[str, Any]) -> TurnList:
     )
 
 
-async def _async_found(viewer: Viewer, turn_id: str) -> tuple[HistoryStore, FoundTurn]:
+async def _async_found(
+    viewer: Viewer,
+    turn_id: str,
+) -> tuple[HistoryStore, FoundTurn]:
     """Return a turn and its store. Raises `CommandRefused` for one that is unknown, or not for the user's eyes."""
     trouble: StoreUnavailable | None = None
     for store in (await _async_stores(viewer.hass))[0]:
         try:
-            if found := await store.turn(turn_id, viewer.people):
+            found = await store.turn(turn_id, viewer.people)
+            if found:
                 return store, found
         except StoreUnavailable as error:  # it may be in another one
             trouble = error
     raise trouble or CommandRefused(NOT_FOUND)
 
 
-async def _async_get(viewer: Viewer, data: Mapping[str, Any]) -> object:
+async def _async_get(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> object:
     _, found = await _async_found(viewer, data["turn_id"])
     return await (await _async_views(viewer, data)).async_turn(found)
 
 
-async def _async_report(viewer: Viewer, data: Mapping[str, Any]) -> object:
+async def _async_report(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> object:
     """Return a turn as Markdown to be published: without names of people and places, and without ids of theirs."""
     hass = viewer.hass
-    (_, found) = await _async_found(viewer, data["turn_id"])
+    (_, found) = await _async_found(
+        viewer,
+        data["turn_id"],
+    )
     view = await TurnViews(hass).async_turn(found)
     written = {
         name: value
         for name, value in json_loads_object(json_bytes(view)).items()
         if name not in _PRIVATE
     }
-    text = json.dumps(written, ensure_ascii=False, indent=1)
+    text = json.dumps(
+        written,
+        ensure_ascii=False,
+        indent=1,
+    )
     users = [
         user.name or ""
         for user in await hass.auth.async_get_users()
@@ -271,7 +352,10 @@ async def _async_report(viewer: Viewer, data: Mapping[str, Any]) -> object:
     }
 
 
-async def _async_delete(viewer: Viewer, data: Mapping[str, Any]) -> object:
+async def _async_delete(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> object:
     """Delete a turn, and all that Home Assistant or a model may still know of it."""
     store, found = await _async_found(viewer, data["turn_id"])
     deleted = await store.delete_turn(found.turn)
@@ -281,7 +365,10 @@ async def _async_delete(viewer: Viewer, data: Mapping[str, Any]) -> object:
     return {"deleted": deleted}
 
 
-async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
+async def _async_subscribe(
+    viewer: Viewer,
+    data: Mapping[str, Any],
+) -> None:
     """Tell of each turn that is stored and that the user sees."""
     number, connection = data["id"], viewer.connection
 
@@ -294,7 +381,10 @@ async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
             and viewer.is_allowed
             and viewer.sees(person_id if isinstance(person_id, str) else None)
         ):
-            connection.send_event(number, {"turn_id": record.origin["turn_id"]})
+            connection.send_event(
+                number,
+                {"turn_id": record.origin["turn_id"]},
+            )
 
     connection.subscriptions[number] = async_dispatcher_connect(
         viewer.hass, SIGNAL_TURN, tell

@@ -26,7 +26,11 @@ GUEST_MODE_ON: Final = "switch.turn_on"
 @callback
 def guest_switch(hass: HomeAssistant) -> str | None:
     """Return the entity id of the switch, if there is one."""
-    return er.async_get(hass).async_get_entity_id(Platform.SWITCH, DOMAIN, GUEST_MODE)
+    return er.async_get(hass).async_get_entity_id(
+        Platform.SWITCH,
+        DOMAIN,
+        GUEST_MODE,
+    )
 
 
 async def async_set_guest_mode(
@@ -45,5 +49,8 @@ async def async_set_guest_mode(
         key = "guest_mode_unknown"
     if key:
         raise HomeAssistantError(translation_domain=DOMAIN, translation_key=key)
-    since = (store.stored.guests_since or dt_util.utcnow()) if is_on else None
+    if is_on:
+        since = store.stored.guests_since or dt_util.utcnow()
+    else:
+        since = None
     store.async_change(lambda rules: replace(rules, guests_since=since))

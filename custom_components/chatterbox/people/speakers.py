@@ -159,7 +159,11 @@ class ContextWatch:
             parent_id = known.parent_id
         yield _Known(None, has_turn=True)  # the line is too long: assume the worst
 
-    def _unheard(self, context_id: str, parent_id: str | None = None) -> _Known:
+    def _unheard(
+        self,
+        context_id: str,
+        parent_id: str | None = None,
+    ) -> _Known:
         made = _time_of(context_id)
         dropped = self._forgotten_until
         return _Known(
@@ -194,7 +198,10 @@ class ContextWatch:
     def _of(self, context: Context) -> _Known:
         """Return a context, and mark it and its parent as seen last."""
         if context.id not in self._known:
-            self._known[context.id] = self._unheard(context.id, context.parent_id)
+            self._known[context.id] = self._unheard(
+                context.id,
+                context.parent_id,
+            )
         if context.parent_id is not None and context.parent_id in self._known:
             self._known.move_to_end(context.parent_id)
         self._known.move_to_end(context.id)
@@ -204,7 +211,11 @@ class ContextWatch:
 
     def _forget_oldest(self) -> None:
         context_id, _ = self._known.popitem(last=False)
-        times = (self._forgotten_until, _time_of(context_id), b"")
+        times = (
+            self._forgotten_until,
+            _time_of(context_id),
+            b"",
+        )
         self._forgotten_until = max(time for time in times if time is not None)
 
 
@@ -240,7 +251,10 @@ _PERSON_DOMAIN: Final = "person"
 _USER_ID: Final = "user_id"
 """Attribute of a person."""
 
-_is_in_turn: ContextVar[bool] = ContextVar("chatterbox_is_in_turn", default=False)
+_is_in_turn: ContextVar[bool] = ContextVar(
+    "chatterbox_is_in_turn",
+    default=False,
+)
 """True in a task that a turn of an agent has started, directly or not."""
 
 
@@ -278,7 +292,9 @@ class Speaker:
     @property
     def sure_device_id(self) -> str | None:
         """Return the device, unless a client only pretends to be at it."""
-        return None if self.is_signed_in else self.device_id
+        if self.is_signed_in:
+            return None
+        return self.device_id
 
 
 NOBODY: Final = Speaker()
@@ -294,7 +310,10 @@ def is_guest(rules: HomeRules, speaker: Speaker) -> bool:
     return rules.guests_since is not None and not (is_known or is_trusted)
 
 
-async def async_is_by_hand(hass: HomeAssistant, context: Context) -> bool:
+async def async_is_by_hand(
+    hass: HomeAssistant,
+    context: Context,
+) -> bool:
     """Return whether a user of Home Assistant or an automation acts in a context, without a turn of an agent."""
     await asyncio.sleep(0)  # as in `async_get_speaker`
     callers = async_get_context_watch(hass).callers(context)
@@ -333,21 +352,36 @@ async def async_get_speaker(
     ):
         device_id = entry.device_id
     rules = async_get_home_rules(hass).current
-    person_id = rules.people_at_satellites.get(device_id) if device_id else None
+    if device_id:
+        person_id = rules.people_at_satellites.get(device_id)
+    else:
+        person_id = None
     is_known = person_id is not None or user_input.context.user_id is not None
-    who = (
-        await _async_identity(hass, user_input.context, person_id)
-        if is_known
-        else NOBODY
-    )
+    if is_known:
+        who = await _async_identity(hass, user_input.context, person_id)
+    else:
+        who = NOBODY
     asking = _asking(
         user_input, callers, rules.trusted_callers, is_user=who.is_signed_in
     )
-    caller = callers.entity_ids[-1] if callers.entity_ids else None
-    speaker = replace(who, device_id=device_id, asking=asking, caller=caller)
+    if callers.entity_ids:
+        caller = callers.entity_ids[-1]
+    else:
+        caller = None
+    speaker = replace(
+        who,
+        device_id=device_id,
+        asking=asking,
+        caller=caller,
+    )
     # The rights of the person who is chosen for a satellite hold on: they may be few.
     if is_guest(rules, speaker):
-        speaker = replace(speaker, name=None, person_id=None, is_guest=True)
+        speaker = replace(
+            speaker,
+            name=None,
+            person_id=None,
+            is_guest=True,
+        )
     return speaker
 
 
@@ -359,7 +393,10 @@ def speaker_context(context: Context, speaker: Speaker) -> Context:
     """
     if speaker.user_id in (None, context.user_id):
         return context
-    return Context(user_id=speaker.user_id, parent_id=context.id)
+    return Context(
+        user_id=speaker.user_id,
+        parent_id=context.id,
+    )
 
 
 def person_id_of(hass: HomeAssistant, user_id: str) -> str:
@@ -374,10 +411,20 @@ def person_id_of(hass: HomeAssistant, user_id: str) -> str:
     )
 
 
-def speaker_of(hass: HomeAssistant, user_id: str | None) -> Speaker:
+def speaker_of(
+    hass: HomeAssistant,
+    user_id: str | None,
+) -> Speaker:
     """Return the speaker of an action or a command, for whom nobody is asked: a user, or else Home Assistant itself."""
-    person_id = person_id_of(hass, user_id) if user_id else None
-    return Speaker(user_id, is_signed_in=user_id is not None, person_id=person_id)
+    if user_id:
+        person_id = person_id_of(hass, user_id)
+    else:
+        person_id = None
+    return Speaker(
+        user_id,
+        is_signed_in=user_id is not None,
+        person_id=person_id,
+    )
 
 
 def _asking(
@@ -388,7 +435,9 @@ def _asking(
     is_user: bool,
 ) -> Asking:
     if callers.entity_ids or callers.is_by_action:
-        return Asking.TRUSTED if _is_trusted(callers, trusted) else Asking.NOBODY
+        if _is_trusted(callers, trusted):
+            return Asking.TRUSTED
+        return Asking.NOBODY
     if user_input.satellite_id is not None:
         return Asking.PERSON
     if _is_in_turn.get():
@@ -397,10 +446,15 @@ def _asking(
     is_device = (
         user_input.device_id is not None and user_input.conversation_id is not None
     )
-    return Asking.PERSON if is_user or is_device else Asking.NOBODY
+    if is_user or is_device:
+        return Asking.PERSON
+    return Asking.NOBODY
 
 
-def _is_trusted(callers: Callers, trusted: frozenset[str]) -> bool:
+def _is_trusted(
+    callers: Callers,
+    trusted: frozenset[str],
+) -> bool:
     """Return True if only trusted automations and scripts have led to the request."""
     if callers.comes_of_turn or _is_in_turn.get() or not callers.is_by_action:
         return False
@@ -427,17 +481,30 @@ async def _async_identity(
                 is_signed_in=True,
                 person_id=person_id_of(hass, user.id),
             )
-    person = hass.states.get(person_id) if person_id else None
+    if person_id:
+        person = hass.states.get(person_id)
+    else:
+        person = None
     if person is None:
         return NOBODY
     return Speaker(
-        _text(person, _USER_ID), name=person.name, person_id=_text(person, ATTR_ID)
+        _text(
+            person,
+            _USER_ID,
+        ),
+        name=person.name,
+        person_id=_text(person, ATTR_ID),
     )
 
 
-def _text(state: State, attribute: str) -> str | None:
+def _text(
+    state: State,
+    attribute: str,
+) -> str | None:
     value = state.attributes.get(attribute)
-    return value if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value
+    return None
 
 
 def async_speaker_area(
@@ -456,4 +523,6 @@ def async_speaker_area(
         and (device := dr.async_get(hass).async_get(device_id))
     ):
         area_id = dr.async_get_effective_area_id(hass, device)
-    return ar.async_get(hass).async_get_area(area_id) if area_id else None
+    if area_id:
+        return ar.async_get(hass).async_get_area(area_id)
+    return None

@@ -50,7 +50,12 @@ from ..const import DOMAIN
 from ..settings.tool_names import SENTENCE_TOOL
 
 _NO_USAGE: Final = Usage()
-_ANSWERS: Final = (TextDelta, ReasoningDelta, ToolCallReady, UsageReported)
+_ANSWERS: Final = (
+    TextDelta,
+    ReasoningDelta,
+    ToolCallReady,
+    UsageReported,
+)
 """The first of these events is the beginning of a model's answer."""
 FAILURES: Final = frozenset(StopReason) - {
     StopReason.COMPLETED,
@@ -145,7 +150,10 @@ class TurnFacts:
     @property
     def usage(self) -> Usage:
         """Tokens of all its inferences."""
-        return sum((one.usage for one in self.inferences if one.usage), _NO_USAGE)
+        return sum(
+            (one.usage for one in self.inferences if one.usage),
+            _NO_USAGE,
+        )
 
     def as_json(self) -> JsonObject:
         """Return the figures as a JSON object with the same names; times are in milliseconds."""
@@ -195,23 +203,45 @@ _CUT_OFF: Final = "interrupted"
 def shown_arguments(call: ToolCall) -> JsonObject:
     """Return the arguments with which a call ran; none if they could not be parsed."""
     arguments = _parsed(call.arguments)
-    return arguments if isinstance(arguments, dict) else {}
+    if isinstance(arguments, dict):
+        return arguments
+    return {}
 
 
-def shown_call(call: ToolCall, most: int) -> dict[str, JsonValue]:
+def shown_call(
+    call: ToolCall,
+    most: int,
+) -> dict[str, JsonValue]:
     """Return the `name` and the `arguments` of a call, which are limited to about `most` bytes."""
     if most == NOTHING_SHOWN:
-        return {"name": call.name, "arguments": {}}
+        return {
+            "name": call.name,
+            "arguments": {},
+        }
     arguments = shown_arguments(call)
     if _size(arguments) > most:
-        arguments = {"cut": _cut(canonical_json(arguments), most)}
-    return {"name": call.name, "arguments": arguments}
+        arguments = {
+            "cut": _cut(
+                canonical_json(arguments),
+                most,
+            )
+        }
+    return {
+        "name": call.name,
+        "arguments": arguments,
+    }
 
 
-def shown_result(result: ToolResult, most: int) -> dict[str, JsonValue]:
+def shown_result(
+    result: ToolResult,
+    most: int,
+) -> dict[str, JsonValue]:
     """Return the `result` of a call, limited to about `most` bytes, and whether it `is_error`."""
     if most == NOTHING_SHOWN:
-        return {"result": None, "is_error": result.is_error}
+        return {
+            "result": None,
+            "is_error": result.is_error,
+        }
     content = _cut(result.content, most)
     return {
         "result": parsed_content(result) if content == result.content else content,
@@ -240,7 +270,9 @@ def _cut(text: str, most: int) -> str:
 def _size(value: JsonValue) -> int:
     """Return the size of a value in bytes, without the quotes around a text."""
     written = len(canonical_json(value).encode("utf-8", "surrogatepass"))
-    return written - 2 if isinstance(value, str) else written
+    if isinstance(value, str):
+        return written - 2
+    return written
 
 
 def parsed_content(result: ToolResult) -> JsonValue:
@@ -339,12 +371,20 @@ class TurnRecord:
                     InferenceFacts(began=now) if phase is Phase.LLM_INFERENCE else None
                 )
             case UsageReported(usage, answered_by):
-                self._inference_ended(now, usage, answered_by)
+                self._inference_ended(
+                    now,
+                    usage,
+                    answered_by,
+                )
             case ToolCallReady() | ToolStarted() | ToolFinished():
                 self._add_tool_event(event, now)
             case ProviderSwitched(provider, reason):
                 self._handovers.append(
-                    HandoverFacts(at=now, to=provider, reason=reason)
+                    HandoverFacts(
+                        at=now,
+                        to=provider,
+                        reason=reason,
+                    )
                 )
             case TurnFinished():
                 self.finished, self._duration = event, now
@@ -354,7 +394,8 @@ class TurnRecord:
     def _inference_ended(
         self, now: float, usage: Usage | None = None, answered_by: str = ""
     ) -> None:
-        if one := self._inference:
+        one = self._inference
+        if one:
             self._inferences.append(
                 replace(
                     one, duration=now - one.began, usage=usage, answered_by=answered_by
@@ -370,10 +411,16 @@ class TurnRecord:
                 self.calls[call.id] = call
                 self._tools[call.id] = ToolFacts(name=call.name)
             case ToolStarted(call):
-                self._tools[call.id] = ToolFacts(name=call.name, began=now)
+                self._tools[call.id] = ToolFacts(
+                    name=call.name,
+                    began=now,
+                )
             case ToolFinished(result):
                 tool = self._tools[result.call_id]
-                duration = None if tool.began is None else now - tool.began
+                if tool.began is None:
+                    duration = None
+                else:
+                    duration = now - tool.began
                 self._tools[result.call_id] = replace(
                     tool, duration=duration, is_error=result.is_error, fee=result.fee
                 )
@@ -396,7 +443,12 @@ class TurnRecord:
         )
         if is_denied or not self._accepted or not self.input:
             return None
-        return UserMessage(self.input, self.attachments, self.context, self.omitted)
+        return UserMessage(
+            self.input,
+            self.attachments,
+            self.context,
+            self.omitted,
+        )
 
     @property
     def messages(self) -> Transcript:
@@ -413,13 +465,19 @@ class TurnRecord:
             )
         user_message = self.user_message
         if user_message:
-            return (*self.brought, user_message, *came_of_it)
+            return (
+                *self.brought,
+                user_message,
+                *came_of_it,
+            )
         return (*self.brought, *came_of_it)
 
     @property
     def duration(self) -> float:
         """Seconds from the user's words to the end of the answer, or until now."""
-        return self.clock() - self._began if self._duration is None else self._duration
+        if self._duration is None:
+            return self.clock() - self._began
+        return self._duration
 
     @property
     def facts(self) -> TurnFacts:
@@ -457,18 +515,24 @@ class TurnRecord:
         if it was cut off), `usage` (tokens by kind), `iterations`, `duration_ms`.
         """
         finished = self.finished
-        share = (
-            _MAX_CALLS // min(max(len(self.results), 1), _MOST_CALLS) // 2
-            if tells_words
-            else NOTHING_SHOWN
-        )
+        if tells_words:
+            share = _MAX_CALLS // min(max(len(self.results), 1), _MOST_CALLS) // 2
+        else:
+            share = NOTHING_SHOWN
         return {
             "input": shown_text(self.input) if self._accepted and tells_words else "",
             "phases": [str(one.phase) for one in self._phases],
             "tool_calls": [
-                self._call_data(result, share) for result in self.results[:_MOST_CALLS]
+                self._call_data(
+                    result,
+                    share,
+                )
+                for result in self.results[:_MOST_CALLS]
             ],
-            "more_tool_calls": max(len(self.results) - _MOST_CALLS, 0),
+            "more_tool_calls": max(
+                len(self.results) - _MOST_CALLS,
+                0,
+            ),
             "speech": shown_text(finished.text) if finished and tells_words else "",
             "handovers": self.handovers,
             "stop_reason": str(finished.stop_reason) if finished else _CUT_OFF,
@@ -477,7 +541,11 @@ class TurnRecord:
             "duration_ms": round(self.duration * 1000, 1),
         }
 
-    def _call_data(self, result: ToolResult, share: int) -> dict[str, JsonValue]:
+    def _call_data(
+        self,
+        result: ToolResult,
+        share: int,
+    ) -> dict[str, JsonValue]:
         return shown_call(self.calls[result.call_id], share) | shown_result(
             result, share
         )
@@ -536,7 +604,9 @@ class FailedTarget(intent.IntentResponseTarget):
     @override
     def __str__(self) -> str:
         """Return the name with the reason."""
-        return f"{self.name} ({self.reason})" if self.reason else self.name
+        if self.reason:
+            return f"{self.name} ({self.reason})"
+        return self.name
 
 
 def entities_done(native: object) -> frozenset[str]:
@@ -567,7 +637,11 @@ def targets_not_done(native: object) -> tuple[FailedTarget, ...]:
         [
             one
             if isinstance(one, FailedTarget)
-            else FailedTarget(one.name, one.type, one.id)
+            else FailedTarget(
+                one.name,
+                one.type,
+                one.id,
+            )
             for one in failed
         ]
     )
@@ -604,13 +678,15 @@ def found_nothing(result: ToolResult) -> bool:
 
 def error_text(result: ToolResult) -> str:
     """Return the shortest form of the error of a failed call."""
-    if reasons := "; ".join(
+    reasons = "; ".join(
         dict.fromkeys(
             one.reason for one in targets_not_done(result.native) if one.reason
         )
-    ):
+    )
+    if reasons:
         return reasons
-    if spoken_text := intent_speech(result.native):
+    spoken_text = intent_speech(result.native)
+    if spoken_text:
         return spoken_text
     match parsed_content(result):
         case {"error": str() as error}:
@@ -625,7 +701,9 @@ def intent_speech(native: object) -> str:
     speech: object = (
         response.speech.get("plain", {}).get("speech") if response else None
     )
-    return speech.strip() if isinstance(speech, str) else ""
+    if isinstance(speech, str):
+        return speech.strip()
+    return ""
 
 
 def intent_response(native: object) -> intent.IntentResponse | None:
@@ -636,14 +714,21 @@ def intent_response(native: object) -> intent.IntentResponse | None:
         case llm.ToolResult(data=llm.IntentResponseDict() as data):
             # Home Assistant omits the attribute if the dict was not made from a
             # response.
-            response: object = getattr(data, "original", None)
-            return response if isinstance(response, intent.IntentResponse) else None
+            response: object = getattr(
+                data,
+                "original",
+                None,
+            )
+            if isinstance(response, intent.IntentResponse):
+                return response
+            return None
         case _:
             return None
 
 
 def _named(target: Mapping[str, str]) -> str:
-    if reason := target.get("reason"):
+    reason = target.get("reason")
+    if reason:
         return f"{target['name']} ({reason})"
     return target["name"]
 
@@ -660,11 +745,10 @@ def _without_repetition(
     values: list[object] = [
         _parsed(text) if isinstance(text, str) else text for text in texts
     ]
-    wrapped = (
-        structured.get("result")
-        if isinstance(structured, dict) and structured.keys() == {"result"}
-        else None
-    )
+    if isinstance(structured, dict) and structured.keys() == {"result"}:
+        wrapped = structured.get("result")
+    else:
+        wrapped = None
     if values == [structured]:
         repeated = "content"
     elif wrapped is not None and (
@@ -696,7 +780,11 @@ def result_content(result: llm.ToolResult) -> str:
         case {"response_type": "action_done", "data": {"failed": [_, *_] as failed}}:
             content["not_done"] = [_named(target) for target in failed]
         case {"content": [*parts], "structuredContent": structured}:
-            data = _without_repetition(data, parts, structured)
+            data = _without_repetition(
+                data,
+                parts,
+                structured,
+            )
         case _:
             pass
     targets = _successes(result)

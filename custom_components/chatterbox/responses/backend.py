@@ -89,7 +89,11 @@ class ResponsesBackend:
         found = self._find(agent)
         if not found.agent.settings.keep_history:
             return None
-        return EntryResponseStore(self._hass, found.entry, found.subentry.subentry_id)
+        return EntryResponseStore(
+            self._hass,
+            found.entry,
+            found.subentry.subentry_id,
+        )
 
     def stores(self) -> Sequence[ResponseStore]:
         """Return the stores of all services that have the API enabled."""
@@ -119,7 +123,8 @@ class ResponsesBackend:
                 raise ApiError(
                     message, status=503, kind=ErrorType.SERVER, code="interrupted"
                 )
-            if (end := taking.result().finished) is not None:
+            end = taking.result().finished
+            if end is not None:
                 yield end
         finally:
             taking.cancel()
@@ -135,7 +140,8 @@ class ResponsesBackend:
             return recap(
                 None, transcript, MOST_TOKENS, TokenEstimate()
             ) or _NOTHING_TO_TELL, Usage()
-        if spent := model.managed.spent():
+        spent = model.managed.spent()
+        if spent:
             raise ApiError(
                 str(spent),
                 status=429,
@@ -143,15 +149,30 @@ class ResponsesBackend:
                 code="budget_spent",
             )
         provider = CountedModel(self._hass, model)
-        earlier = Summary(instructions, 0) if instructions else None
+        if instructions:
+            earlier = Summary(instructions, 0)
+        else:
+            earlier = None
         try:
-            summary = await provider.summary(transcript, earlier, _COMPACTING_SECONDS)
+            summary = await provider.summary(
+                transcript,
+                earlier,
+                _COMPACTING_SECONDS,
+            )
         except ProviderError as error:
             message = "The model of this agent could not summarize the conversation. Try again."
-            raise ApiError(message, status=502, kind=ErrorType.MODEL) from error
+            raise ApiError(
+                message,
+                status=502,
+                kind=ErrorType.MODEL,
+            ) from error
         return summary.text, provider.usage
 
-    def start(self, work: Coroutine[object, object, None], name: str) -> None:
+    def start(
+        self,
+        work: Coroutine[object, object, None],
+        name: str,
+    ) -> None:
         """Run work in the background until Home Assistant stops."""
         _ = self._hass.async_create_background_task(
             work, f"chatterbox {name}"
@@ -169,17 +190,20 @@ class ResponsesBackend:
         }
         for entity in async_agent_entries(self._hass):
             entry = entries.get(entity.config_entry_id or "")
-            subentry = (
-                entry.subentries.get(entity.config_subentry_id or "") if entry else None
-            )
-            agent = (
-                entry.runtime_data.agents.get(subentry.subentry_id)
-                if entry and subentry
-                else None
-            )
+            if entry:
+                subentry = entry.subentries.get(entity.config_subentry_id or "")
+            else:
+                subentry = None
+            if entry and subentry:
+                agent = entry.runtime_data.agents.get(subentry.subentry_id)
+            else:
+                agent = None
             if entry and subentry and agent:
                 found.append(_Found(entity, entry, subentry, agent))
-        return sorted(found, key=lambda one: one.entity.entity_id)
+        return sorted(
+            found,
+            key=lambda one: one.entity.entity_id,
+        )
 
     def _find(self, agent: str) -> _Found:
         for found in self._found():
@@ -209,7 +233,8 @@ class ResponsesBackend:
     @callback
     def _forget(self, subentry_id: str) -> None:
         """Drop the turns of an agent that ends, or was renamed."""
-        if (turns := self._turns.pop(subentry_id, None)) is not None:
+        turns = self._turns.pop(subentry_id, None)
+        if turns is not None:
             turns.end()
 
 
@@ -225,9 +250,23 @@ class EntryResponseStore:
     async def put(self, record: ResponseRecord) -> None:
         """Store a response for this agent and the person of its user. Never raises."""
         person_id = person_id_of(self.hass, record.user_id)
-        record = replace(record, agent=self.agent, person_id=person_id)
-        acknowledgement = async_store_record(self.hass, self.entry, self.agent, record)
-        async_note_growth(self.hass, self.entry, self.agent, weight_of(record))
+        record = replace(
+            record,
+            agent=self.agent,
+            person_id=person_id,
+        )
+        acknowledgement = async_store_record(
+            self.hass,
+            self.entry,
+            self.agent,
+            record,
+        )
+        async_note_growth(
+            self.hass,
+            self.entry,
+            self.agent,
+            weight_of(record),
+        )
         if acknowledgement is not None:
             await acknowledgement.stored(_STORE_TIMEOUT)
 
@@ -285,7 +324,10 @@ class EntryResponseStore:
 
 def _joined(turns: Sequence[Transcript]) -> Transcript:
     """Return one transcript of all turns, valid except for the calls that the last one has left to a client."""
-    left = {call.id for call in open_calls(turns[-1])} if turns else set()
+    if turns:
+        left = {call.id for call in open_calls(turns[-1])}
+    else:
+        left = set()
     whole = repair(message for messages in turns for message in messages)
     return tuple(
         message

@@ -130,7 +130,10 @@ class Exchange:
     @property
     def caller(self) -> Caller:
         """The user as the API knows them."""
-        return Caller(self.require_user().id, self.token)
+        return Caller(
+            self.require_user().id,
+            self.token,
+        )
 
     def path(self, name: str) -> str:
         """Return a variable part of the path."""
@@ -177,7 +180,11 @@ class Exchange:
         self.load.unfinished[self.token] += size
         return has_room
 
-    def _has_room(self, sizes: Counter[str], size: int) -> bool:
+    def _has_room(
+        self,
+        sizes: Counter[str],
+        size: int,
+    ) -> bool:
         most = self.limits.size_of_all
         largest = self.limits.size
         return sizes[self.token] + size <= max(
@@ -257,7 +264,11 @@ class Exchange:
         text = encoded({"error": error.payload})
         if error.status == HTTPStatus.UNAUTHORIZED:
             headers[hdrs.WWW_AUTHENTICATE] = "Bearer"
-            raise web.HTTPUnauthorized(text=text, content_type=JSON, headers=headers)
+            raise web.HTTPUnauthorized(
+                text=text,
+                content_type=JSON,
+                headers=headers,
+            )
         return web.Response(
             text=text, status=error.status, content_type=JSON, headers=headers
         )
@@ -265,7 +276,11 @@ class Exchange:
 
 def encoded(value: JsonValue) -> str:
     """Return JSON in ASCII, which needs no care with line ends or split characters."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return json.dumps(
+        value,
+        separators=(",", ":"),
+        allow_nan=False,
+    )
 
 
 def _is_utf8(charset: str | None) -> bool:
@@ -326,16 +341,18 @@ class _Sender:
 
     async def send(self, event: JsonObject) -> None:
         """Write one event. Raises `ClientGone`."""
-        if isinstance(number := event.get("sequence_number"), int):
+        number = event.get("sequence_number")
+        if isinstance(number, int):
             self._next_number = number + 1
         data = f"event: {event['type']}\ndata: {encoded(event)}\n\n".encode()
         await self._exchange.write(self._response.write(data))
 
     async def send_bug(self, error: Exception) -> None:
         """Write an error event for a bug, and log it."""
-        reported_error = (
-            error if isinstance(error, ApiError) else internal_error(self._exchange.id)
-        )
+        if isinstance(error, ApiError):
+            reported_error = error
+        else:
+            reported_error = internal_error(self._exchange.id)
         LOGGER.error(
             "A stream failed (%s): %s",
             self._exchange.id,

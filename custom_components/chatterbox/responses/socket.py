@@ -88,7 +88,10 @@ class _Arriving(asyncio.Protocol):
 
     def note_message(self, size: int) -> None:
         """Count a message no longer, nor its head; at most what came last is of the next one."""
-        left = min(max(self._counted - size, 0), self._latest)
+        left = min(
+            max(self._counted - size, 0),
+            self._latest,
+        )
         self._exchange.receive(left - self._counted)
         self._counted = left
 
@@ -134,7 +137,10 @@ class _Connection:
         answering = asyncio.create_task(
             self._answer_all(), name="chatterbox answers of a socket"
         )
-        pinging = asyncio.create_task(self._ping(), name="chatterbox pings of a socket")
+        pinging = asyncio.create_task(
+            self._ping(),
+            name="chatterbox pings of a socket",
+        )
         try:
             async with asyncio.timeout(
                 self._exchange.limits.connection_seconds
@@ -190,7 +196,10 @@ class _Connection:
     def _keep(self, message: str | ApiError) -> bool:
         """Queue a message; return whether there was room for it."""
         limits = self._exchange.limits
-        size = len(message) if isinstance(message, str) else 0
+        if isinstance(message, str):
+            size = len(message)
+        else:
+            size = 0
         if (
             self._messages.qsize() >= limits.waiting
             or self._exchange.held + size > 2 * limits.size
@@ -257,7 +266,11 @@ class _Connection:
 
     async def _send_error(self, error: ApiError) -> None:
         await self._send(
-            {"type": "error", "status": error.status, "error": error.payload}
+            {
+                "type": "error",
+                "status": error.status,
+                "error": error.payload,
+            }
         )
 
     async def _send(self, event: JsonObject) -> None:

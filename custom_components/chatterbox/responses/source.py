@@ -48,8 +48,13 @@ _NO_TOOLS: Final = "It has no tools at the moment."
 
 def request_words(request: TurnRequest) -> UserMessage | None:
     """Return the words of a request; None where it continues after tool results or an approval."""
-    last = request.transcript[-1] if request.transcript else None
-    return last if isinstance(last, UserMessage) else None
+    if request.transcript:
+        last = request.transcript[-1]
+    else:
+        last = None
+    if isinstance(last, UserMessage):
+        return last
+    return None
 
 
 def _before_words(request: TurnRequest) -> Transcript:
@@ -90,7 +95,11 @@ class ApiTurnSource(TurnSource):
         return self.request.transcript + self._recorder.interrupted()
 
     @override
-    def new_record(self, text: str, agent: str) -> TurnRecord:
+    def new_record(
+        self,
+        text: str,
+        agent: str,
+    ) -> TurnRecord:
         """Return a record with the messages that the client adds. The client decides whether it is stored."""
         return TurnRecord(
             text, agent, is_stored=self.request.may_store, brought=_added(self.request)
@@ -160,7 +169,11 @@ class ApiTurnSource(TurnSource):
         )
 
     @override
-    def settings(self, hass: HomeAssistant, settings: AgentSettings) -> AgentSettings:
+    def settings(
+        self,
+        hass: HomeAssistant,
+        settings: AgentSettings,
+    ) -> AgentSettings:
         """Return the settings of the agent, with the sources of tools that the client names.
 
         Raises `ApiError` for one that the agent is not set up with.
@@ -204,7 +217,11 @@ class ApiTurnSource(TurnSource):
                 )
         self._check(tools, definitions_of_home)
         failures = {label: _NO_TOOLS for label, found in by_label.items() if not found}
-        offered = ToolsOffered(by_label, failures, self.answered)
+        offered = ToolsOffered(
+            by_label,
+            failures,
+            self.answered,
+        )
         definitions = tools._replace(definitions=definitions_of_home)
         selection = ToolSelection(
             definitions, self.request.functions, *_choice(self.request, offered)
@@ -213,7 +230,11 @@ class ApiTurnSource(TurnSource):
         return selection
 
     @override
-    def history(self, chat_log: ChatLog, files: ShownFiles) -> Transcript:
+    def history(
+        self,
+        chat_log: ChatLog,
+        files: ShownFiles,
+    ) -> Transcript:
         """Return the transcript of the client before its words."""
         return _before_words(self.request)
 
@@ -222,7 +243,8 @@ class ApiTurnSource(TurnSource):
         self, text: str, chat_log: ChatLog, files: ShownFiles, context: str
     ) -> UserMessage | None:
         """Return the words of the client, which come with attachments and a context of their own."""
-        if (user_message := request_words(self.request)) is None:
+        user_message = request_words(self.request)
+        if user_message is None:
             return None
         return replace(
             user_message,
@@ -234,7 +256,11 @@ class ApiTurnSource(TurnSource):
         """Return the hook that asks about calls for which the client wants to be asked."""
         return (ClientApprovals(self.request, tools.labels),)
 
-    def _check(self, tools: TurnTools, definitions: tuple[ToolDefinition, ...]) -> None:
+    def _check(
+        self,
+        tools: TurnTools,
+        definitions: tuple[ToolDefinition, ...],
+    ) -> None:
         """Reject functions with the name of a tool, names of missing tools, and an approval of a missing tool.
 
         A request that is rejected here leaves the question open.
@@ -244,7 +270,11 @@ class ApiTurnSource(TurnSource):
             call = pending.call
             if call.name not in names:
                 message = f"The approved tool {call.name!r} is not among those of this request. Name the same again."
-                raise invalid(message, "tools", "approval_continuation_invalid")
+                raise invalid(
+                    message,
+                    "tools",
+                    "approval_continuation_invalid",
+                )
         for function in self.request.functions:
             if function.name in names:
                 raise invalid(
@@ -254,15 +284,25 @@ class ApiTurnSource(TurnSource):
         unlabelled: dict[str, str | None] = dict.fromkeys(
             tool.name for tool in tools.definitions
         )
-        labels = {**unlabelled, **tools.labels}
+        labels = {
+            **unlabelled,
+            **tools.labels,
+        }
         for index, wish in enumerate(self.request.hosted or ()):
-            wanted = wish.allowed.tool_names if wish.allowed else None
+            if wish.allowed:
+                wanted = wish.allowed.tool_names
+            else:
+                wanted = None
             for name in sorted(wanted or ()):
                 # A tool without a label is under each of them.
                 if labels.get(name, "") not in {None, wish.server_label}:
                     message = f"There is no tool {name!r} under {wish.server_label!r}."
                     param = f"tools[{index}].allowed_tools"
-                    raise invalid(message, param, "unknown_tool")
+                    raise invalid(
+                        message,
+                        param,
+                        "unknown_tool",
+                    )
 
     @override
     def hear(self, event: TurnEvent) -> None:
@@ -275,7 +315,11 @@ class ApiTurnSource(TurnSource):
 class ClientApprovals(Hooks):
     """Asks about the calls for which the client requires approval, whatever the rules of the owner say."""
 
-    def __init__(self, request: TurnRequest, labels: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        request: TurnRequest,
+        labels: Mapping[str, str],
+    ) -> None:
         """Know the wishes, and the label of each tool."""
         self._wishes = {wish.server_label: wish for wish in request.hosted or ()}
         self._labels = labels
@@ -306,17 +350,29 @@ def _choice(
                 label, offered, "tool_choice"
             )  # of what is allowed
         case HostedToolRef() as tool:
-            (name,) = _names(tool, offered, "tool_choice")
+            (name,) = _names(
+                tool,
+                offered,
+                "tool_choice",
+            )
             return NamedTool(name), None
         case AllowedTools(tools, mode):
             names = (
-                _names(tool, offered, f"tool_choice.tools[{index}]")
+                _names(
+                    tool,
+                    offered,
+                    f"tool_choice.tools[{index}]",
+                )
                 for index, tool in enumerate(tools)
             )
             return mode, frozenset[str]().union(*names)
 
 
-def _names(tool: ToolRef, offered: ToolsOffered, param: str) -> frozenset[str]:
+def _names(
+    tool: ToolRef,
+    offered: ToolsOffered,
+    param: str,
+) -> frozenset[str]:
     """Return the names of the tools that are meant. Raises `ApiError` where there are none."""
     match tool:
         case FunctionRef(name=name):
@@ -328,7 +384,10 @@ def _names(tool: ToolRef, offered: ToolsOffered, param: str) -> frozenset[str]:
                 if name in (None, one.name)
             }
             if not found:
-                missing = f"is no tool {name!r}" if name else "are no tools"
+                if name:
+                    missing = f"is no tool {name!r}"
+                else:
+                    missing = "are no tools"
                 raise invalid(
                     f"There {missing} under {label!r} in this request.",
                     param,

@@ -59,7 +59,13 @@ class ApiTurns:
         self._hass = hass
         self._entry = entry
         self._has_model = subentry.subentry_id in entry.runtime_data.models
-        self._turns = AgentTurns(hass, agent_id, entry, subentry, agent)
+        self._turns = AgentTurns(
+            hass,
+            agent_id,
+            entry,
+            subentry,
+            agent,
+        )
 
     @callback
     def end(self) -> None:
@@ -83,10 +89,18 @@ class ApiTurns:
             agent_id=self.agent_id,
         )
         speaker = _as_client(
-            await async_get_speaker(self._hass, nothing), request.caller.user_id
+            await async_get_speaker(
+                self._hass,
+                nothing,
+            ),
+            request.caller.user_id,
         )
         turn_input = TurnInput(
-            replace(nothing, context=speaker_context(context, speaker)), speaker
+            replace(
+                nothing,
+                context=speaker_context(context, speaker),
+            ),
+            speaker,
         )
         if request.approval is None:
             turn_input = await self._async_answer_in_words(request, turn_input)
@@ -97,7 +111,10 @@ class ApiTurns:
                 request.caller,
             )
             turn_input = replace(turn_input, answered=answered)
-        pending = turn_input.answered.pending if turn_input.answered else None
+        if turn_input.answered:
+            pending = turn_input.answered.pending
+        else:
+            pending = None
         return self._from_client(
             turn_input, ApiTurnSource(request=request, tell=tell, answered=pending)
         )
@@ -123,7 +140,12 @@ class ApiTurns:
         answer = understand_answer(words.text, understood, named)
         chosen = None
         if question.options:
-            chosen = chosen_of(self._hass, question, words.text, language)
+            chosen = chosen_of(
+                self._hass,
+                question,
+                words.text,
+                language,
+            )
             if answer is not Meaning.NO:
                 answer = Meaning.YES if chosen else Meaning.OTHER
         if answer is Meaning.OTHER:
@@ -156,10 +178,17 @@ class ApiTurns:
             case _:
                 return ()
 
-    def _from_client(self, turn_input: TurnInput, source: ApiTurnSource) -> TurnInput:
+    def _from_client(
+        self,
+        turn_input: TurnInput,
+        source: ApiTurnSource,
+    ) -> TurnInput:
         """Return the input with its source, and with the words of its client."""
         words = request_words(source.request)
-        user_input = replace(turn_input.user_input, text=words.text if words else "")
+        user_input = replace(
+            turn_input.user_input,
+            text=words.text if words else "",
+        )
         turn_input = replace(turn_input, user_input=user_input)
         return replace(
             turn_input,
@@ -179,7 +208,11 @@ class ApiTurns:
             prepared = await self._turns.async_prepare(turn_input, chat_log)
             if turn_input.answered:
                 self._take_question(turn_input.answered)
-            return await self._turns.async_run(turn_input, chat_log, prepared)
+            return await self._turns.async_run(
+                turn_input,
+                chat_log,
+                prepared,
+            )
         finally:
             self._make_room(turn_input.user_input.context.user_id)
 
@@ -190,10 +223,18 @@ class ApiTurns:
 
         The turn continues even if nobody waits for it, for as long as the agent exists.
         """
-        resumed = self._async_take_resumed(turn_input, source, question)
+        resumed = self._async_take_resumed(
+            turn_input,
+            source,
+            question,
+        )
         # The answer may come in the middle of another turn, whose context variables
         # must not leak into this one.
-        start = partial(self._entry.async_create_background_task, self._hass, resumed)
+        start = partial(
+            self._entry.async_create_background_task,
+            self._hass,
+            resumed,
+        )
         return await asyncio.shield(
             Variables().run(start, "chatterbox resumed turn of an API client")
         )
@@ -214,8 +255,14 @@ class ApiTurns:
             approval=None,
         )
         request = replace(request, tool_choice=ToolChoiceMode.AUTO)
-        unheard = ApiTurnSource(request=request, tell=lambda _: None)
-        resumed = self._from_client(replace(turn_input, answered=question), unheard)
+        unheard = ApiTurnSource(
+            request=request,
+            tell=lambda _: None,
+        )
+        resumed = self._from_client(
+            replace(turn_input, answered=question),
+            unheard,
+        )
         try:
             record = await self.async_take(resumed, request.conversation_id)
         except ApiError:
@@ -223,7 +270,9 @@ class ApiTurns:
         except Exception:  # noqa: BLE001  # the answer is told, as in every turn
             LOGGER.exception("A turn of %s failed", self.agent_id)
         else:
-            return record.finished.text if record.finished else ""
+            if record.finished:
+                return record.finished.text
+            return ""
         return (await async_get_sentences(self._hass, question.language))[
             "spoken_agent_failed"
         ]
@@ -252,7 +301,11 @@ class ApiTurns:
             one for one in waiting if (one.scope.agent_id, one.scope.user_id) == theirs
         ]
 
-    def _question(self, request: TurnRequest, given: ApprovalDecisions) -> Question:
+    def _question(
+        self,
+        request: TurnRequest,
+        given: ApprovalDecisions,
+    ) -> Question:
         for question in self._waiting(request):
             if question.id == given.pending_id:
                 return question
@@ -262,7 +315,10 @@ class ApiTurns:
         """Close a question that its client has answered. One that was answered elsewhere is closed already."""
         if answered.answer and answered.answer.channel is ApprovalWay.API:
             try:
-                async_get_approvals(self._hass).take(answered.id, answered.answer)
+                async_get_approvals(self._hass).take(
+                    answered.id,
+                    answered.answer,
+                )
             except QuestionGone:
                 raise _no_question() from None
 
@@ -285,15 +341,26 @@ def _as_client(speaker: Speaker, user_id: str) -> Speaker:
 
     Add-ons have a user that Home Assistant created for them.
     """
-    asking = Asking.PERSON if speaker.user_id is None else speaker.asking
+    if speaker.user_id is None:
+        asking = Asking.PERSON
+    else:
+        asking = speaker.asking
     person_id = speaker.person_id or user_id
     return replace(
         speaker, user_id=user_id, person_id=person_id, asking=asking, is_api_client=True
     )
 
 
-def _by_client(caller: Caller, *, approved: bool) -> GivenAnswer:
-    return GivenAnswer(approved, way=ApprovalWay.API, user_id=caller.user_id)
+def _by_client(
+    caller: Caller,
+    *,
+    approved: bool,
+) -> GivenAnswer:
+    return GivenAnswer(
+        approved,
+        way=ApprovalWay.API,
+        user_id=caller.user_id,
+    )
 
 
 def _with_answers(
@@ -306,7 +373,10 @@ def _with_answers(
         calls[index].call.id: answer for index, answer in given.decisions.items()
     }
     approved = any(answer.approved for answer in answers.values())
-    return question.with_answer(_by_client(caller, approved=approved), answers)
+    return question.with_answer(
+        _by_client(caller, approved=approved),
+        answers,
+    )
 
 
 def _no_question() -> ApiError:

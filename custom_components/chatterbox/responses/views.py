@@ -104,7 +104,8 @@ async def async_load_api(hass: HomeAssistant) -> None:
 
 @callback
 def _service(hass: HomeAssistant) -> ResponsesService:
-    if (service := _loaded(hass).service) is None:
+    service = _loaded(hass).service
+    if service is None:
         raise ApiError(
             "The API is being loaded. Try again.", status=503, kind=ErrorType.SERVER
         )
@@ -117,7 +118,11 @@ def async_register_views(
     limits: HttpLimits | None = None,
 ) -> None:
     """Register the views of a service, which is looked up for each request."""
-    api = _Api(hass, find_service, limits or HttpLimits())
+    api = _Api(
+        hass,
+        find_service,
+        limits or HttpLimits(),
+    )
     paths = {
         **_paths_of_responses(api, find_service),
         **_paths_of_conversations(lambda: find_service().conversations),
@@ -136,14 +141,20 @@ type _Paths = Mapping[str, Mapping[str, _Handler]]
 """Handlers of requests, by path and method."""
 
 
-def _paths_of_responses(api: _Api, find: Callable[[], ResponsesService]) -> _Paths:
+def _paths_of_responses(
+    api: _Api,
+    find: Callable[[], ResponsesService],
+) -> _Paths:
     get = hdrs.METH_GET
     post = hdrs.METH_POST
     delete = hdrs.METH_DELETE
     create = _read(lambda one, body: find().create(body, one.caller))
     compact = _read(lambda one, body: find().compact(body, one.caller))
     return {
-        "/responses": {post: api.until_stop(create), get: api.socket},
+        "/responses": {
+            post: api.until_stop(create),
+            get: api.socket,
+        },
         "/responses/compact": {post: api.until_stop(compact)},
         "/responses/input_tokens": {},
         "/responses/{id}": {
@@ -201,7 +212,12 @@ class _View(HomeAssistantView):
     requires_auth = False
     """A missing token is answered with an error of the API."""
 
-    def __init__(self, path: str, handlers: Mapping[str, _Handler], api: _Api) -> None:
+    def __init__(
+        self,
+        path: str,
+        handlers: Mapping[str, _Handler],
+        api: _Api,
+    ) -> None:
         self.url = f"{BASE_PATH}{path}"
         self.name = f"api:{DOMAIN}:v1{path.replace('/', ':')}"
         self._handlers = handlers
@@ -215,9 +231,15 @@ class _View(HomeAssistantView):
         resource = router.add_resource(self.url or "")
         for method, handler in self._handlers.items():
             app[KEY_ALLOW_CONFIGURED_CORS](
-                resource.add_route(method, partial(self._api.serve, handler))
+                resource.add_route(
+                    method,
+                    partial(self._api.serve, handler),
+                )
             )
-        resource.add_route(hdrs.METH_ANY, partial(self._api.serve, self._refuse))
+        resource.add_route(
+            hdrs.METH_ANY,
+            partial(self._api.serve, self._refuse),
+        )
 
     async def _refuse(self, exchange: Exchange) -> web.StreamResponse:
         if not self._handlers:
@@ -227,8 +249,15 @@ class _View(HomeAssistantView):
             )
             raise not_found(text, code="unknown_url")
         allowed = ", ".join(self._handlers)
-        error = ApiError(f"Use {allowed} here.", status=405, code="method_not_allowed")
-        return exchange.refusal(error, {hdrs.ALLOW: allowed})
+        error = ApiError(
+            f"Use {allowed} here.",
+            status=405,
+            code="method_not_allowed",
+        )
+        return exchange.refusal(
+            error,
+            {hdrs.ALLOW: allowed},
+        )
 
 
 class _Api:
@@ -252,7 +281,11 @@ class _Api:
         self, handler: _Handler, request: web.Request
     ) -> web.StreamResponse:
         """Answer a request."""
-        exchange = Exchange(request, self._limits_now(), self._load)
+        exchange = Exchange(
+            request,
+            self._limits_now(),
+            self._load,
+        )
         try:
             self.admit(exchange)
             with exchange.counted(), self._until_revoked(request):
@@ -319,7 +352,12 @@ class _Api:
             )
         session = self._find_service().socket(exchange.caller)
         admit = partial(self.admit, exchange)
-        return await serve_socket(self._hass, exchange, session, admit)
+        return await serve_socket(
+            self._hass,
+            exchange,
+            session,
+            admit,
+        )
 
     def _services(self) -> Sequence[ConfigEntry]:
         """Return the services that have the API enabled."""
@@ -374,8 +412,13 @@ def _read(answer: Callable[[Exchange, str], Awaitable[_Answer]]) -> _Handler:
     return handle
 
 
-async def _sent(exchange: Exchange, answer: _Answer) -> web.StreamResponse:
+async def _sent(
+    exchange: Exchange,
+    answer: _Answer,
+) -> web.StreamResponse:
     """Send an answer, unless it is sent already."""
     if isinstance(answer, AsyncGenerator):
         return await send_events(exchange, answer)
-    return answer if isinstance(answer, web.StreamResponse) else exchange.json(answer)
+    if isinstance(answer, web.StreamResponse):
+        return answer
+    return exchange.json(answer)

@@ -187,20 +187,26 @@ class Agent:
         """Return a provider of one turn that asks the agent's own model alone; None for an agent without one."""
         within = self.settings.limits.deadline
         if self.settings.model:
-            return FailoverProvider([self.chain.own], within=within)
+            return FailoverProvider(
+                [self.chain.own],
+                within=within,
+            )
         return None
 
     def took_over(self, sentences: Mapping[str, str]) -> str:
         """Return the sentence that is spoken when Home Assistant itself answers: why the agent's own model does not."""
         own = self.chain.own
-        if spent := own.spent():
+        spent = own.spent()
+        if spent:
             return spent_sentence(sentences, spent)
         error = own.breaker.last_error
-        return (
-            cause_of(sentences, error, own.fitter.too_long)
-            if own.fitter
-            else cause_of(sentences, error)
-        )
+        if own.fitter:
+            return cause_of(
+                sentences,
+                error,
+                own.fitter.too_long,
+            )
+        return cause_of(sentences, error)
 
     def build_loop(  # noqa: PLR0913  # what a loop is made of
         self,
@@ -224,11 +230,10 @@ class Agent:
         agent has it so.
         """
         if provider is None:
-            providers = (
-                self.chain.providers(took_over, local_requests)
-                if falls_back
-                else self.chain.models()
-            )
+            if falls_back:
+                providers = self.chain.providers(took_over, local_requests)
+            else:
+                providers = self.chain.models()
             provider = FailoverProvider(providers, within=limits.deadline)
         if (
             local_requests is not None
@@ -236,7 +241,12 @@ class Agent:
             and self.goes_beside_model(local_requests)
         ):
             provider = LocalCommandsProvider(provider, local_requests)
-        return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)
+        return AgenticLoop(
+            provider,
+            tools.dispatcher,
+            hooks=hooks,
+            composer=composer,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +283,11 @@ class Runtime:
             add(subentry)
 
     @callback
-    def async_on_end(self, agent_id: str, end: CALLBACK_TYPE) -> None:
+    def async_on_end(
+        self,
+        agent_id: str,
+        end: CALLBACK_TYPE,
+    ) -> None:
         """Call `end` when an agent is removed or built anew, or the entry is unloaded."""
         self._ends[agent_id].append(end)
 

@@ -93,7 +93,10 @@ _read_aheads: Final = singleton(
 """Returns what servers read ahead, by host and port: several entries may have the same server."""
 
 
-async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runtime:
+async def async_build(
+    hass: HomeAssistant,
+    entry: ChatterboxConfigEntry,
+) -> Runtime:
     """Build the agents of an entry.
 
     The service is asked whether it is there if nothing else can answer for its agents;
@@ -113,13 +116,24 @@ async def async_build(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> Runt
     runtime = Runtime(
         {},
         models,
-        HealthMonitor(hass, entry, models, service, asks_at_once=asks_at_once),
+        HealthMonitor(
+            hass,
+            entry,
+            models,
+            service,
+            asks_at_once=asks_at_once,
+        ),
         {},
         service_of(entry),
         {},
     )
     for subentry in entry.subentries.values():
-        await async_build_agent(hass, entry, runtime, subentry)
+        await async_build_agent(
+            hass,
+            entry,
+            runtime,
+            subentry,
+        )
     return runtime
 
 
@@ -133,13 +147,26 @@ async def async_build_agent(
     agent_id = subentry.subentry_id
     runtime.built[agent_id] = subentry.title, subentry.data
     has_model = entry.data[CONF_KIND] != ServiceKind.OFFLINE
-    model = await _async_agent_model(hass, entry, subentry) if has_model else None
+    if has_model:
+        model = await _async_agent_model(
+            hass,
+            entry,
+            subentry,
+        )
+    else:
+        model = None
     if model is not None:
         runtime.models[agent_id] = model
-    agents = (
-        runtime.tasks if subentry.subentry_type == SUBENTRY_AI_TASK else runtime.agents
+    if subentry.subentry_type == SUBENTRY_AI_TASK:
+        agents = runtime.tasks
+    else:
+        agents = runtime.agents
+    agents[agent_id] = _agent(
+        hass,
+        entry,
+        subentry,
+        model,
     )
-    agents[agent_id] = _agent(hass, entry, subentry, model)
 
 
 def model_server(
@@ -158,8 +185,14 @@ def model_server(
     url = service[CONF_BASE_URL]
     key = service.get(CONF_API_KEY)
     server = known_server(service)
-    limits = _time_limits(settings, service) if settings.model else _FOR_A_LIST
-    options = replace(_model_options(settings), prompt_cache_key=cache_key or None)
+    if settings.model:
+        limits = _time_limits(settings, service)
+    else:
+        limits = _FOR_A_LIST
+    options = replace(
+        _model_options(settings),
+        prompt_cache_key=cache_key or None,
+    )
     make = _PROVIDERS[ServiceKind(service[CONF_KIND])]
     return make(
         session, url, settings.model, key, limits, options=options, profile=server
@@ -173,15 +206,31 @@ def image_provider(
     session = async_get_clientsession(hass)
     url = service[CONF_BASE_URL]
     key = service.get(CONF_API_KEY)
-    return OpenAIImageProvider(session, url, model, key, seconds)
+    return OpenAIImageProvider(
+        session,
+        url,
+        model,
+        key,
+        seconds,
+    )
 
 
-def _time_limits(settings: AgentSettings, service: Mapping[str, Any]) -> TimeLimits:
+def _time_limits(
+    settings: AgentSettings,
+    service: Mapping[str, Any],
+) -> TimeLimits:
     """Return limits that only matter if the configured ones fail, which the provider chain keeps."""
     may_be_slow = known_server(service).tells_progress or _is_at_home(service)
     first = settings.limits.deadline if may_be_slow else 0.0
-    longest = max(settings.first_token_timeout, settings.between_tokens_timeout, first)
-    return TimeLimits(connect=settings.connect_timeout, between_bytes=longest + 1)
+    longest = max(
+        settings.first_token_timeout,
+        settings.between_tokens_timeout,
+        first,
+    )
+    return TimeLimits(
+        connect=settings.connect_timeout,
+        between_bytes=longest + 1,
+    )
 
 
 def _model_options(settings: AgentSettings) -> ModelOptions:
@@ -193,7 +242,11 @@ def _model_options(settings: AgentSettings) -> ModelOptions:
         reasoning_effort=known_choice(
             ReasoningEffort, CONF_REASONING_EFFORT, settings.reasoning_effort
         ),
-        verbosity=known_choice(Verbosity, CONF_VERBOSITY, settings.verbosity),
+        verbosity=known_choice(
+            Verbosity,
+            CONF_VERBOSITY,
+            settings.verbosity,
+        ),
         service_tier=known_choice(
             ServiceTier, CONF_SERVICE_TIER, settings.service_tier
         ),
@@ -206,7 +259,11 @@ def _model_options(settings: AgentSettings) -> ModelOptions:
 def known_server(service: Mapping[str, Any]) -> ServerProfile:
     """Return the profile of a service's server, by its address where none was chosen."""
     return PROFILES.get(
-        service.get(CONF_SERVER, ""), profile_at(service[CONF_BASE_URL])
+        service.get(
+            CONF_SERVER,
+            "",
+        ),
+        profile_at(service[CONF_BASE_URL]),
     )
 
 
@@ -217,7 +274,10 @@ def _is_at_home(service: Mapping[str, Any]) -> bool:
     )
 
 
-def reads_free(service: Mapping[str, Any], settings: AgentSettings) -> bool:
+def reads_free(
+    service: Mapping[str, Any],
+    settings: AgentSettings,
+) -> bool:
     """Return whether the server of a service caches prompts, and reading them costs nothing."""
     if (
         settings.model.endswith("cloud") or settings.price_input
@@ -228,7 +288,11 @@ def reads_free(service: Mapping[str, Any], settings: AgentSettings) -> bool:
     )
 
 
-def is_same_server(kind: ServiceKind, one: str, other: str) -> bool:
+def is_same_server(
+    kind: ServiceKind,
+    one: str,
+    other: str,
+) -> bool:
     """Return whether two addresses, both http or https, lead to the same place over an interface."""
     root_of = _PROVIDERS[kind].root_of
     return root_of(one) == root_of(other)
@@ -247,12 +311,20 @@ def _agent(
     """
     settings = settings_of_subentry(agent)
     if model is None:
-        chain = ProviderChain(offline_provider(), tuple, ends_offline=False)
+        chain = ProviderChain(
+            offline_provider(),
+            tuple,
+            ends_offline=False,
+        )
         understands_sentences = True
     else:
         understands_sentences = _understands_sentences(agent, settings)
         fallbacks = (
-            partial(_fallbacks, hass, settings.fallbacks)
+            partial(
+                _fallbacks,
+                hass,
+                settings.fallbacks,
+            )
             if settings.fallbacks
             else tuple
         )
@@ -285,7 +357,12 @@ async def _async_agent_model(
     )
     price = entered_price(
         settings,
-        await async_known_price(hass, entry.data, known_server(entry.data), settings),
+        await async_known_price(
+            hass,
+            entry.data,
+            known_server(entry.data),
+            settings,
+        ),
     )
     tracker = async_get_usage_tracker(hass)
     account = Account(price, Budget(settings.budget_day, settings.budget_month))
@@ -379,7 +456,11 @@ def _prompt_fitter(
     is_ollama = entry.data[CONF_KIND] == ServiceKind.OLLAMA_CHAT
     loaded_with = settings.num_ctx if is_ollama else None
     name = f"chatterbox context window of {agent.title}"
-    in_background = partial(entry.async_create_background_task, hass, name=name)
+    in_background = partial(
+        entry.async_create_background_task,
+        hass,
+        name=name,
+    )
     context = ContextWindow(
         settings.context_window,
         known,

@@ -39,7 +39,13 @@ _LONGEST_LOOK: Final = 0.5
 """Seconds for each address, while a form opens."""
 _LONGEST_LIST: Final = 1024 * 1024
 """Bytes."""
-_USUAL: Final = (OLLAMA, LLAMA_CPP, LM_STUDIO, VLLM, LOCALAI)
+_USUAL: Final = (
+    OLLAMA,
+    LLAMA_CPP,
+    LM_STUDIO,
+    VLLM,
+    LOCALAI,
+)
 _OWNERS: Final[Mapping[str, ServerProfile]] = {
     "llamacpp": LLAMA_CPP,
     "vllm": VLLM,
@@ -96,7 +102,12 @@ def addresses_of_apps(hass: HomeAssistant) -> list[str]:
     found: list[str] = []
     for slug, app in apps.items():
         name = (
-            slug.partition("_")[2].replace("_", "").replace("-", "")
+            slug.partition("_")[2]
+            .replace("_", "")
+            .replace(
+                "-",
+                "",
+            )
         )  # before it is the repository
         profile = next(
             (profile for part, profile in _APPS.items() if part in name), None
@@ -113,10 +124,19 @@ async def async_find_servers(hass: HomeAssistant) -> list[FoundServer]:
     return [server for server in found if server]
 
 
-async def async_profile_at(hass: HomeAssistant, base_url: str) -> ServerProfile:
+async def async_profile_at(
+    hass: HomeAssistant,
+    base_url: str,
+) -> ServerProfile:
     """Return the profile of the server at an address, guessed from the address if it does not say."""
-    found = await _async_look(hass, base_url, lists=False)
-    return found.profile if found else profile_at(base_url)
+    found = await _async_look(
+        hass,
+        base_url,
+        lists=False,
+    )
+    if found:
+        return found.profile
+    return profile_at(base_url)
 
 
 async def _async_look(
@@ -134,7 +154,10 @@ async def _async_look(
     return found
 
 
-async def _async_identify(hass: HomeAssistant, base_url: str) -> FoundServer | None:
+async def _async_identify(
+    hass: HomeAssistant,
+    base_url: str,
+) -> FoundServer | None:
     """Return the server that answers. Each has the list of Chat Completions, Ollama and LocalAI a version beside it.
 
     Ollama names the owner of a model, as in "library", and has null for no models.
@@ -142,7 +165,11 @@ async def _async_identify(hass: HomeAssistant, base_url: str) -> FoundServer | N
     """
     root = server_root(base_url)
     version, listed = await asyncio.gather(
-        _async_read(hass, root / "api/version"), _async_read(hass, root / "v1/models")
+        _async_read(
+            hass,
+            root / "api/version",
+        ),
+        _async_read(hass, root / "v1/models"),
     )
     match version, listed:
         case _, {"data": [{"owned_by": str(owner)}, *_]} if owner in _OWNERS:
@@ -157,12 +184,18 @@ async def _async_identify(hass: HomeAssistant, base_url: str) -> FoundServer | N
             usual = [
                 profile for profile in reversed(_USUAL) if profile.base_url == base_url
             ]
-            return FoundServer(usual[0] if usual else profile_at(base_url), base_url)
+            return FoundServer(
+                usual[0] if usual else profile_at(base_url),
+                base_url,
+            )
         case _:
             return None
 
 
-async def _async_read(hass: HomeAssistant, url: URL) -> JsonValue:
+async def _async_read(
+    hass: HomeAssistant,
+    url: URL,
+) -> JsonValue:
     """Return the JSON at an address, None if the server has no such page, and an empty object if it cannot be read.
 
     A redirection is not followed: it may lead outside.

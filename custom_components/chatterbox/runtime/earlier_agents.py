@@ -60,12 +60,20 @@ class _Holder:
     prefers_local: bool
 
     @classmethod
-    def of(cls, hass: HomeAssistant, pipeline: Pipeline) -> Self:
+    def of(
+        cls,
+        hass: HomeAssistant,
+        pipeline: Pipeline,
+    ) -> Self:
         """Look at an assistant."""
         registry = er.async_get(hass)
         engine = pipeline.conversation_engine
-        if found := registry.async_get(engine):
-            agent = found.unique_id if found.platform == DOMAIN else None
+        found = registry.async_get(engine)
+        if found:
+            if found.platform == DOMAIN:
+                agent = found.unique_id
+            else:
+                agent = None
             engine = found.id
         else:
             gone = (
@@ -76,7 +84,11 @@ class _Holder:
             agent = next(
                 (one.unique_id for one in gone if one.platform == DOMAIN), None
             )
-        return cls(agent, engine, pipeline.prefer_local_intents)
+        return cls(
+            agent,
+            engine,
+            pipeline.prefer_local_intents,
+        )
 
 
 def with_change(
@@ -103,7 +115,10 @@ def without_agents(
     """
     left, gone = list[Takeover](), None
     for one in takeovers:
-        inherited = replace(gone, agent=one.agent) if gone else one
+        if gone:
+            inherited = replace(gone, agent=one.agent)
+        else:
+            inherited = one
         if one.agent in existing:
             left.append(inherited)
             gone = None
@@ -121,7 +136,12 @@ class EarlierAgents:
     def __init__(self, hass: HomeAssistant) -> None:
         """Know nothing before the file is read."""
         self._hass = hass
-        self._file = StoredFile(hass, "assistants", _STORED.validate_python, grows=True)
+        self._file = StoredFile(
+            hass,
+            "assistants",
+            _STORED.validate_python,
+            grows=True,
+        )
         self._takeovers: dict[str, Sequence[Takeover]] | None = None
         """By the id of the assistant; None before the file is read."""
         self._stored: JsonObject = {}
@@ -134,12 +154,17 @@ class EarlierAgents:
                 self._async_begin(self._hass, ""), "chatterbox assistants"
             )
         else:
-            async_when_setup(self._hass, ASSIST_PIPELINE, self._async_begin)
+            async_when_setup(
+                self._hass,
+                ASSIST_PIPELINE,
+                self._async_begin,
+            )
 
     async def async_put_back(self) -> None:
         """Put back the earlier agents where an agent of ours is gone, and remove assistants that were made for it."""
         takeovers = await self._async_known()
-        if (store := assistants(self._hass)) is None:
+        store = assistants(self._hass)
+        if store is None:
             return  # found when they are loaded
         existing = existing_agents(self._hass)
         for pipeline in [*store.data.values()]:
@@ -153,20 +178,34 @@ class EarlierAgents:
             del takeovers[removed]
         await self._async_save(takeovers)
 
-    async def async_note_made(self, made: Pipeline, source: Pipeline) -> None:
+    async def async_note_made(
+        self,
+        made: Pipeline,
+        source: Pipeline,
+    ) -> None:
         """Remember that an assistant was made for its agent, like `source`, and which agent that has."""
         takeovers = await self._async_known()
         holder = _Holder.of(self._hass, source)
-        if agent := _Holder.of(self._hass, made).agent:
-            found = Takeover(agent, holder.engine, holder.prefers_local)
+        agent = _Holder.of(self._hass, made).agent
+        if agent:
+            found = Takeover(
+                agent,
+                holder.engine,
+                holder.prefers_local,
+            )
             if holder.agent == agent:  # which has just taken the source over
                 found = takeovers[source.id][-1]
             takeovers[made.id] = [replace(found, made=_others(made))]
             await self._async_save(takeovers)
 
-    async def _async_begin(self, hass: HomeAssistant, _component: str) -> None:
+    async def _async_begin(
+        self,
+        hass: HomeAssistant,
+        _component: str,
+    ) -> None:
         takeovers = await self._async_known()
-        if (store := assistants(hass)) is None:
+        store = assistants(hass)
+        if store is None:
             return
         self._holders = {one.id: _Holder.of(hass, one) for one in store.data.values()}
         for (
@@ -192,9 +231,17 @@ class EarlierAgents:
             if change.change_type == CHANGE_REMOVED:
                 takeovers.pop(change.item_id, None)
                 continue
-            now = self._holders[change.item_id] = _Holder.of(self._hass, change.item)
+            now = self._holders[change.item_id] = _Holder.of(
+                self._hass,
+                change.item,
+            )
             takeovers[change.item_id] = with_change(
-                takeovers.get(change.item_id, ()), before, now
+                takeovers.get(
+                    change.item_id,
+                    (),
+                ),
+                before,
+                now,
             )
         await self._async_save(takeovers)
         await self._async_report()
@@ -220,8 +267,13 @@ class EarlierAgents:
                     )
         await self._async_report()
 
-    async def _async_restore(self, pipeline: Pipeline, before: Takeover) -> None:
-        if (store := assistants(self._hass)) is None:
+    async def _async_restore(
+        self,
+        pipeline: Pipeline,
+        before: Takeover,
+    ) -> None:
+        store = assistants(self._hass)
+        if store is None:
             return
         is_as_made = before.made is not None and before.made == _others(pipeline)
         if is_as_made and store.async_get_preferred_item() != pipeline.id:
@@ -232,28 +284,35 @@ class EarlierAgents:
         changed = replace(
             pipeline, conversation_engine=engine, prefer_local_intents=prefers_local
         )
-        self._holders[pipeline.id] = _Holder.of(self._hass, changed)
+        self._holders[pipeline.id] = _Holder.of(
+            self._hass,
+            changed,
+        )
         await store.async_update_item(pipeline.id, _settings(changed))
 
-    def _earlier(self, pipeline: Pipeline, before: Takeover) -> tuple[str, bool]:
+    def _earlier(
+        self,
+        pipeline: Pipeline,
+        before: Takeover,
+    ) -> tuple[str, bool]:
         """Return the agent to put back, and whether it prefers local commands, also if that was chosen afterwards."""
         registry = er.async_get(self._hass)
         entity = registry.entities.get_entry(before.engine) or registry.async_get(
             before.engine
         )
-        engine = (
-            before.engine
-            if async_get_agent_info(self._hass, before.engine)
-            else HOME_ASSISTANT_AGENT
-        )
+        if async_get_agent_info(self._hass, before.engine):
+            engine = before.engine
+        else:
+            engine = HOME_ASSISTANT_AGENT
         if entity:
             is_gone = (
                 entity.platform == DOMAIN
                 and entity.unique_id not in existing_agents(self._hass)
             )
-            engine = (
-                HOME_ASSISTANT_AGENT if entity.disabled or is_gone else entity.entity_id
-            )
+            if entity.disabled or is_gone:
+                engine = HOME_ASSISTANT_AGENT
+            else:
+                engine = entity.entity_id
         return engine, pipeline.prefer_local_intents or before.prefers_local
 
     async def _async_report(self) -> None:
@@ -267,7 +326,10 @@ class EarlierAgents:
             entity = registry.async_get(pipeline.conversation_engine)
             if entity and entity.platform == DOMAIN and entity.disabled:
                 known = takeovers.get(pipeline.id) or [Takeover(entity.unique_id)]
-                engine, prefers_local = self._earlier(pipeline, known[-1])
+                engine, prefers_local = self._earlier(
+                    pipeline,
+                    known[-1],
+                )
                 found.append(
                     (pipeline, {_ENGINE: engine, _PREFERS_LOCAL: prefers_local})
                 )
@@ -283,7 +345,8 @@ class EarlierAgents:
         return self._takeovers
 
     async def _async_save(self, takeovers: Mapping[str, Sequence[Takeover]]) -> None:
-        if (known := _to_json(takeovers)) != self._stored:
+        known = _to_json(takeovers)
+        if known != self._stored:
             self._stored = known
             await (self._file.async_save(known) if known else self._file.async_remove())
 

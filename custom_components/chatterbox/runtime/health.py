@@ -59,7 +59,13 @@ _SLACK: Final = 1.0
 """Seconds after which a model that is due is asked: Home Assistant begins updates up to a second early."""
 SIGNAL_HEALTH: Final[SignalType[()]] = SignalType(f"{DOMAIN}_health")
 """Sent when a model was found to work, or not to work."""
-_NOTHING_WRONG: Final = (None, None, None, None, "")
+_NOTHING_WRONG: Final = (
+    None,
+    None,
+    None,
+    None,
+    "",
+)
 
 
 class HealthMonitor(DataUpdateCoordinator[None]):
@@ -113,7 +119,11 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         entry.async_on_unload(lambda: async_report_service_down(self.hass, entry, None))
         entry.async_on_unload(self.async_add_listener(self._async_report))
         entry.async_on_unload(
-            async_dispatcher_connect(self.hass, SIGNAL_USAGE, self._async_report)
+            async_dispatcher_connect(
+                self.hass,
+                SIGNAL_USAGE,
+                self._async_report,
+            )
         )
         entry.async_on_unload(
             async_dispatcher_connect(
@@ -144,7 +154,8 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         """Ask the models that are due. A failure opens their breakers, and is no failure of the update."""
         self._is_updating = True
         try:
-            if due := self._due_models():
+            due = self._due_models()
+            if due:
                 await asyncio.gather(*(model.managed.probe() for model in due))
             elif self._service:
                 await self._async_ask(self._service)
@@ -192,11 +203,8 @@ class HealthMonitor(DataUpdateCoordinator[None]):
 
     def _plan_update(self) -> None:
         """Decide when to ask next. A model that has answered in the meantime proves that the service is there."""
-        if (
-            answers := sum(
-                model.managed.breaker.answers for model in self._models.values()
-            )
-        ) != self._answers:
+        answers = sum(model.managed.breaker.answers for model in self._models.values())
+        if answers != self._answers:
             self._answers, self._failing_since = answers, None
         models = self._open()
         wait = _CONFIRMATION if self._failing_since else self._interval
@@ -215,7 +223,11 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         )
         if is_down is not (self.down_since is not None):
             self.down_since = self._failing_since or dt_util.now() if is_down else None
-            async_report_service_down(self.hass, self._entry, self.down_since)
+            async_report_service_down(
+                self.hass,
+                self._entry,
+                self.down_since,
+            )
         for agent_id, model in self._models.items():
             self._report_model(agent_id, model)
             if model.managed.breaker.last_error is not ProviderRejectedKey:
@@ -224,7 +236,11 @@ class HealthMonitor(DataUpdateCoordinator[None]):
                 self._refused.add(agent_id)
                 self._entry.async_start_reauth(self.hass)
 
-    def _report_model(self, agent_id: str, model: AgentModel) -> None:
+    def _report_model(
+        self,
+        agent_id: str,
+        model: AgentModel,
+    ) -> None:
         """Tell the owner what is wrong with the model of an agent, once."""
         error = model.managed.breaker.last_error
         overflow = model.provider.overflow
@@ -234,29 +250,71 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         refusal = model.provider.tools_refusal
         if error is ToolsRefused:
             refusal = refusal or "?"
-        limit = (spent.period, spent.limit) if spent else None
-        state = (error, overflow, shortage, limit, refusal)
+        if spent:
+            limit = (spent.period, spent.limit)
+        else:
+            limit = None
+        state = (
+            error,
+            overflow,
+            shortage,
+            limit,
+            refusal,
+        )
         if self._reported.get(agent_id, _NOTHING_WRONG) == state:
             return
         self._reported[agent_id] = state
         async_report_prompt_too_long(self.hass, model.agent, overflow)
-        async_report_shortage(self.hass, model.agent, shortage)
-        async_report_spent_budget(self.hass, model.agent, spent)
+        async_report_shortage(
+            self.hass,
+            model.agent,
+            shortage,
+        )
+        async_report_spent_budget(
+            self.hass,
+            model.agent,
+            spent,
+        )
         async_report_refused_tools(self.hass, model.agent, refusal)
         if error in {ModelNotFound, None}:
             is_gone = error is ModelNotFound
-            async_report_model_gone(self.hass, model.agent, is_gone=is_gone)
+            async_report_model_gone(
+                self.hass,
+                model.agent,
+                is_gone=is_gone,
+            )
 
     def async_forget(self, agent_id: str) -> None:
         """Take back what was reported of an agent that ends."""
         self._refused.discard(agent_id)
         self._reported.pop(agent_id, None)
-        if model := self._models.get(agent_id):
-            async_report_prompt_too_long(self.hass, model.agent, None)
-            async_report_shortage(self.hass, model.agent, None)
-            async_report_spent_budget(self.hass, model.agent, None)
-            async_report_model_gone(self.hass, model.agent, is_gone=False)
-            async_report_refused_tools(self.hass, model.agent, "")
+        model = self._models.get(agent_id)
+        if model:
+            async_report_prompt_too_long(
+                self.hass,
+                model.agent,
+                None,
+            )
+            async_report_shortage(
+                self.hass,
+                model.agent,
+                None,
+            )
+            async_report_spent_budget(
+                self.hass,
+                model.agent,
+                None,
+            )
+            async_report_model_gone(
+                self.hass,
+                model.agent,
+                is_gone=False,
+            )
+            async_report_refused_tools(
+                self.hass,
+                model.agent,
+                "",
+            )
 
     @callback
     def _async_follow_entries(

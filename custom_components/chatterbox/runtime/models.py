@@ -40,7 +40,9 @@ async def offered_models(server: HTTPProvider) -> list[str]:
 
 async def offered_chat_models(server: HTTPProvider) -> list[ChatModel]:
     """Return the models of a server that one can talk to; see `offered_models`."""
-    return await server.chat_models() if await offered_models(server) else []
+    if await offered_models(server):
+        return await server.chat_models()
+    return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,11 @@ class AgentModel:
 class CountedModel:
     """The `LLMProvider` of requests outside of turns, such as summaries; their usage is counted."""
 
-    def __init__(self, hass: HomeAssistant, model: AgentModel) -> None:
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        model: AgentModel,
+    ) -> None:
         """Ask `model`."""
         self._hass = hass
         self._model = model
@@ -75,7 +81,10 @@ class CountedModel:
                     async_dispatcher_send(
                         self._hass,
                         SIGNAL_REQUEST,
-                        RequestRecord(self._model.agent.subentry_id, event.usage),
+                        RequestRecord(
+                            self._model.agent.subentry_id,
+                            event.usage,
+                        ),
                     )
                 yield event
 

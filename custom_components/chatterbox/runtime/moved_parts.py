@@ -48,7 +48,11 @@ RELIANCES: Final[Sequence[Reliance[Any]]] = (
         for one in vars(component).values()
         if isinstance(one, Reliance)
     ),
-    *(*intent.CLASSES, *llm.TOOLS, *script.ENTITIES),
+    *(
+        *intent.CLASSES,
+        *llm.TOOLS,
+        *script.ENTITIES,
+    ),
 )
 """All that Chatterbox relies on inside Home Assistant."""
 
@@ -57,14 +61,16 @@ async def async_find_moved(hass: HomeAssistant) -> Mapping[Ability, Sequence[str
     """Return the abilities that are off, each with the names that are missing."""
     moved: dict[Ability, list[str]] = defaultdict(list)
     for reliance in RELIANCES:
-        if names := await reliance.async_missing(hass):
+        names = await reliance.async_missing(hass)
+        if names:
             moved[reliance.ability] += [f"{reliance.module}: {name}" for name in names]
     return moved
 
 
 async def async_report_moved(hass: HomeAssistant) -> None:
     """Report what is off, if anything is. Call it once all components of the home are loaded."""
-    if moved := await async_find_moved(hass):
+    moved = await async_find_moved(hass)
+    if moved:
         names = ", ".join(name for found in moved.values() for name in found)
         abilities = ", ".join(moved)
         LOGGER.warning(

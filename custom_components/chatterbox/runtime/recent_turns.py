@@ -29,7 +29,12 @@ from ..settings.agent import existing_agents
 
 MOST_TURNS: Final = 20
 """Turns that are kept for each agent."""
-_WORDS: Final = ("input", "speech", "tool_calls", "more_tool_calls")
+_WORDS: Final = (
+    "input",
+    "speech",
+    "tool_calls",
+    "more_tool_calls",
+)
 """Fields of a turn's event with words of a person, a model or a tool."""
 
 
@@ -53,7 +58,10 @@ class RecentTurn:
             self.facts.inferences, objects_in(data["inferences"]), strict=True
         )
         data["inferences"] = [
-            {**data_of_inference, **_answer(one, models)}
+            {
+                **data_of_inference,
+                **_answer(one, models),
+            }
             for one, data_of_inference in inferences
         ]
         data["began_at"] = dt_util.utc_from_timestamp(self.facts.began_at).isoformat(
@@ -77,8 +85,16 @@ class RecentTurns:
         self._hass = hass
         self._turns: dict[str, deque[RecentTurn]] = {}
         """By subentry id."""
-        async_dispatcher_connect(hass, SIGNAL_TURN, self._on_turn)
-        async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._on_entry)
+        async_dispatcher_connect(
+            hass,
+            SIGNAL_TURN,
+            self._on_turn,
+        )
+        async_dispatcher_connect(
+            hass,
+            SIGNAL_CONFIG_ENTRY_CHANGED,
+            self._on_entry,
+        )
 
     @callback
     def of(self, agent: str) -> tuple[RecentTurn, ...]:
@@ -93,19 +109,25 @@ class RecentTurns:
     @callback
     def _on_turn(self, record: TurnRecord) -> None:
         entries = self._hass.config_entries.async_entries(DOMAIN)
-        if not (
-            found := [entry for entry in entries if record.agent in entry.subentries]
-        ):
+        found = [entry for entry in entries if record.agent in entry.subentries]
+        if not found:
             return  # the agent was removed in the meantime
         words: JsonObject | None = None
         if record.is_stored and _shows_words(found[0]):
             data = record.as_event_data()
             words = {name: data[name] for name in _WORDS}
-        turns = self._turns.setdefault(record.agent, deque(maxlen=MOST_TURNS))
+        turns = self._turns.setdefault(
+            record.agent,
+            deque(maxlen=MOST_TURNS),
+        )
         turns.append(RecentTurn(record.origin, record.facts, words))
 
     @callback
-    def _on_entry(self, _change: ConfigEntryChange, entry: ConfigEntry) -> None:
+    def _on_entry(
+        self,
+        _change: ConfigEntryChange,
+        entry: ConfigEntry,
+    ) -> None:
         if entry.domain != DOMAIN:
             return
         agents = existing_agents(self._hass)
@@ -126,16 +148,21 @@ def _drop_words(turns: deque[RecentTurn]) -> None:
         turns[position] = replace(turn, words=None)
 
 
-def _answer(inference: InferenceFacts, models: Mapping[str, str]) -> JsonObject:
+def _answer(
+    inference: InferenceFacts,
+    models: Mapping[str, str],
+) -> JsonObject:
     """Return which agent's model answered a request, and the share of the prompt that was cached; None if unknown."""
     usage, by = inference.usage, inference.answered_by
     if usage is None:
-        return {"answered_by": None, "cache_hit_percent": None}
-    percent = (
-        round(100 * usage.cached_tokens / usage.input_tokens)
-        if usage.input_tokens
-        else None
-    )
+        return {
+            "answered_by": None,
+            "cache_hit_percent": None,
+        }
+    if usage.input_tokens:
+        percent = round(100 * usage.cached_tokens / usage.input_tokens)
+    else:
+        percent = None
     return {
         "answered_by": models.get(by, by or "Home Assistant"),
         "cache_hit_percent": percent,

@@ -81,19 +81,31 @@ def async_follow_entities(hass: HomeAssistant) -> None:
             old = data["old_entity_id"]
             new = data["entity_id"]
             rules.async_change(partial(_renamed, old=old, new=new))
-            _async_rename_in_agents(hass, old, new)
+            _async_rename_in_agents(
+                hass,
+                old,
+                new,
+            )
 
     hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, follow)
 
 
-def _async_rename_in_agents(hass: HomeAssistant, old: str, new: str) -> None:
+def _async_rename_in_agents(
+    hass: HomeAssistant,
+    old: str,
+    new: str,
+) -> None:
     for entry in hass.config_entries.async_entries(DOMAIN):
         for agent in entry.subentries.values():
             data = {
                 key: new if key in _ENTITIES and value == old else value
                 for key, value in agent.data.items()
             }
-            hass.config_entries.async_update_subentry(entry, agent, data=data)
+            hass.config_entries.async_update_subentry(
+                entry,
+                agent,
+                data=data,
+            )
 
 
 def _without_trust(rules: HomeRules, removed: str) -> HomeRules:
@@ -102,7 +114,11 @@ def _without_trust(rules: HomeRules, removed: str) -> HomeRules:
     Everything else keeps it: a rule without its target would apply to something else,
     and an entity may come back.
     """
-    sources = _renamed_sources(rules.policy.sources, removed, "")
+    sources = _renamed_sources(
+        rules.policy.sources,
+        removed,
+        "",
+    )
     return replace(
         rules,
         policy=replace(rules.policy, sources=sources),
@@ -110,7 +126,11 @@ def _without_trust(rules: HomeRules, removed: str) -> HomeRules:
     )
 
 
-def _renamed(rules: HomeRules, old: str, new: str) -> HomeRules:
+def _renamed(
+    rules: HomeRules,
+    old: str,
+    new: str,
+) -> HomeRules:
     # An earlier entity with the new id is gone, although it may never have been
     # reported as removed.
     rules = _without_trust(rules, removed=new)
@@ -119,13 +139,20 @@ def _renamed(rules: HomeRules, old: str, new: str) -> HomeRules:
         return new if entity_id == old else entity_id
 
     renamed = (
-        replace(rule, entities=frozenset(map(now, rule.entities)))
+        replace(
+            rule,
+            entities=frozenset(map(now, rule.entities)),
+        )
         for rule in rules.policy.rules
     )
     policy = replace(
         rules.policy,
         rules=tuple(renamed),
-        sources=_renamed_sources(rules.policy.sources, old, new),
+        sources=_renamed_sources(
+            rules.policy.sources,
+            old,
+            new,
+        ),
     )
     return replace(
         rules,
@@ -144,7 +171,10 @@ def _renamed_sources(
     """Return what is said of sources of tools with another id for an entity, or without it if `new` is empty."""
 
     def now(entity_ids: Iterable[str]) -> Iterator[str]:
-        return filter(None, (new if one == old else one for one in entity_ids))
+        return filter(
+            None,
+            (new if one == old else one for one in entity_ids),
+        )
 
     renamed = {
         name: trust for source, trust in sources.items() for name in now([source])
@@ -167,7 +197,11 @@ class MissingReferences:
 
     def async_start(self) -> None:
         """Look once Home Assistant has started, and whenever something is added or removed, or the rules change."""
-        async_dispatcher_connect(self._hass, SIGNAL_HOME_RULES, self._async_begin)
+        async_dispatcher_connect(
+            self._hass,
+            SIGNAL_HOME_RULES,
+            self._async_begin,
+        )
         async_at_started(self._hass, self._async_begin)
 
     @callback
@@ -202,7 +236,11 @@ class MissingReferences:
     def _async_plan(self, _event: Event | Event[EventStateChangedData]) -> None:
         if self._cancel_planned is None:
             job = HassJob(self._async_look_in_background, cancel_on_shutdown=True)
-            self._cancel_planned = async_call_later(self._hass, _DELAY, job)
+            self._cancel_planned = async_call_later(
+                self._hass,
+                _DELAY,
+                job,
+            )
 
     @callback
     def _async_look_in_background(self, _now: datetime | None = None) -> None:
@@ -215,9 +253,20 @@ class MissingReferences:
         rules = async_get_home_rules(self._hass).stored
         names = await _async_field_names(self._hass)
         user_ids = {user.id for user in await self._hass.auth.async_get_users()}
-        missing = _missing(self._hass, rules, user_ids)
+        missing = _missing(
+            self._hass,
+            rules,
+            user_ids,
+        )
         lines = [
-            _line(rule, fields, ids, names) for rule, fields, ids in missing if ids
+            _line(
+                rule,
+                fields,
+                ids,
+                names,
+            )
+            for rule, fields, ids in missing
+            if ids
         ]
         if (
             rules is async_get_home_rules(self._hass).stored
@@ -294,7 +343,10 @@ def _of_people(field: str) -> tuple[str, ...]:
     )
 
 
-def _missing_entities(hass: HomeAssistant, entity_ids: Iterable[str]) -> list[str]:
+def _missing_entities(
+    hass: HomeAssistant,
+    entity_ids: Iterable[str],
+) -> list[str]:
     registry = er.async_get(hass)
     return [
         entity_id
@@ -304,7 +356,10 @@ def _missing_entities(hass: HomeAssistant, entity_ids: Iterable[str]) -> list[st
     ]
 
 
-def _missing_devices(hass: HomeAssistant, device_ids: Iterable[str]) -> list[str]:
+def _missing_devices(
+    hass: HomeAssistant,
+    device_ids: Iterable[str],
+) -> list[str]:
     registry = dr.async_get(hass)
     return [
         device_id

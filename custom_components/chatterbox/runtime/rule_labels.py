@@ -21,7 +21,12 @@ from ..settings.tool_names import SENTENCE_TOOL
 from ..speech.sentences import async_get_sentences
 from ..tools.turn_tools import async_offer_common_tools
 
-_FIRST_VERDICTS: Final = (Verdict.ASK, Verdict.PIN, Verdict.ALLOW, Verdict.DENY)
+_FIRST_VERDICTS: Final = (
+    Verdict.ASK,
+    Verdict.PIN,
+    Verdict.ALLOW,
+    Verdict.DENY,
+)
 """In the order in which the form offers them."""
 _FIELDS: Final = f"component.{DOMAIN}.selector.{CONF_RULES}.fields."
 
@@ -92,7 +97,11 @@ async def async_get_rule_labels(
     domains = {action.partition(".")[0] for action in found} | _held(policy, "domains")
     kinds = {one.domain for one in exposed_states(hass, CONVERSATION_DOMAIN)}
     kinds |= async_get_home_rules(hass).stored.guest_domains
-    texts = await _async_texts(hass, domains | kinds, language)
+    texts = await _async_texts(
+        hass,
+        domains | kinds,
+        language,
+    )
     sentences = await async_get_sentences(hass, language)
     titles = {
         domain: texts.get(f"component.{domain}.title", domain) for domain in domains
@@ -129,14 +138,22 @@ async def async_action_names(
 ) -> Mapping[str, str]:
     """Return the names of actions such as `lock.unlock`; an action without a name has its own."""
     domains = {action.partition(".")[0] for action in actions}
-    texts = await async_get_translations(hass, language, "services", domains)
+    texts = await async_get_translations(
+        hass,
+        language,
+        "services",
+        domains,
+    )
     return {
         action: texts.get(f"component.{action.replace('.', '.services.')}.name", action)
         for action in actions
     }
 
 
-def _held(policy: Policy, condition: str) -> set[str]:
+def _held(
+    policy: Policy,
+    condition: str,
+) -> set[str]:
     """Return the IDs that rules name, which may not exist any more."""
     values: Iterable[frozenset[str]] = (
         getattr(rule, condition) for rule in policy.rules
@@ -168,7 +185,12 @@ async def _async_texts(
     """Return the translated names of domains and their device classes, and our own ones."""
     texts = dict[str, str]()
     for category in ("title", "entity_component"):
-        texts |= await async_get_translations(hass, language, category, domains)
+        texts |= await async_get_translations(
+            hass,
+            language,
+            category,
+            domains,
+        )
     return texts | await async_get_translations(hass, language, "selector", [DOMAIN])
 
 
@@ -194,8 +216,12 @@ def _device_classes(
         for found in _held(policy, "device_classes")
     }
     for state in hass.states.async_all(sorted(domains)):
-        if isinstance(found := state.attributes.get(ATTR_DEVICE_CLASS), str):
-            names[found] = texts.get(f"{kinds[state.domain]}{found}.name", found)
+        found = state.attributes.get(ATTR_DEVICE_CLASS)
+        if isinstance(found, str):
+            names[found] = texts.get(
+                f"{kinds[state.domain]}{found}.name",
+                found,
+            )
     return names
 
 
@@ -215,7 +241,10 @@ async def async_tool_names(hass: HomeAssistant) -> set[str]:
     return names
 
 
-async def _async_users(hass: HomeAssistant, policy: Policy) -> Mapping[str, str]:
+async def _async_users(
+    hass: HomeAssistant,
+    policy: Policy,
+) -> Mapping[str, str]:
     """Return the names of all users who can sign in."""
     names = {user_id: user_id for user_id in _held(policy, "users")}
     users = await hass.auth.async_get_users()
@@ -226,7 +255,10 @@ async def _async_users(hass: HomeAssistant, policy: Policy) -> Mapping[str, str]
     }
 
 
-async def async_absent_names(hass: HomeAssistant, policy: Policy) -> list[str]:
+async def async_absent_names(
+    hass: HomeAssistant,
+    policy: Policy,
+) -> list[str]:
     """Return the names in rules of which the home has nothing: misspelled ones, or those of what comes later.
 
     What the default rules name is spelled right: the PIN has rules on valves and alarms

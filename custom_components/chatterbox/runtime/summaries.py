@@ -87,9 +87,15 @@ class ConversationSummaries:
     def of(self, conversation_id: str) -> Summary | None:
         """Return the summary of the beginning of a conversation; None without one."""
         known = self._conversations.get(conversation_id)
-        return None if known is None else known.summary
+        if known is None:
+            return None
+        return known.summary
 
-    def async_begin_turn(self, conversation_id: str, turn: Turn) -> Turn:
+    def async_begin_turn(
+        self,
+        conversation_id: str,
+        turn: Turn,
+    ) -> Turn:
         """Return a turn with the summary of its history, if there is one."""
         if self._gives_way and (task := self._writing.get(conversation_id)) is not None:
             task.cancel()
@@ -106,7 +112,11 @@ class ConversationSummaries:
         self._async_forget_old(now)
         return replace(turn, summary=summary)
 
-    def async_after_turn(self, conversation_id: str, messages: Transcript) -> None:
+    def async_after_turn(
+        self,
+        conversation_id: str,
+        messages: Transcript,
+    ) -> None:
         """Have a summary written if the next turn would drop messages that no summary replaces.
 
         `messages` are the whole conversation, the history of the next turn.
@@ -146,7 +156,8 @@ class ConversationSummaries:
             [*self._conversations] if conversation_id is None else [conversation_id]
         ):
             self._conversations.pop(each, None)
-            if task := self._writing.get(each):
+            task = self._writing.get(each)
+            if task:
                 task.cancel()
 
     def _writer(self, models: Mapping[str, AgentModel]) -> AgentModel | None:
@@ -181,14 +192,19 @@ class ConversationSummaries:
                 type(error).__name__,
             )
             return
-        if (known := self._conversations.get(conversation_id)) is not None:
+        known = self._conversations.get(conversation_id)
+        if known is not None:
             marks = _marks(messages, summary.messages)
             self._conversations[conversation_id] = replace(
                 known, summary=summary, marks=marks
             )
 
     @callback
-    def _async_written(self, conversation_id: str, _task: asyncio.Task[None]) -> None:
+    def _async_written(
+        self,
+        conversation_id: str,
+        _task: asyncio.Task[None],
+    ) -> None:
         del self._writing[conversation_id]
 
     def _async_forget_old(self, now: float) -> None:
@@ -204,13 +220,19 @@ class ConversationSummaries:
 def _dropped_soon(fitter: PromptFitter, request: CompletionRequest) -> int:
     """Return how many messages the next turn drops, or one soon after it."""
     soon = fitter.window_of_next_turn(request, _AHEAD).dropped
-    covered = 0 if request.summary is None else request.summary.messages
+    if request.summary is None:
+        covered = 0
+    else:
+        covered = request.summary.messages
     if soon > covered:
         return max(soon, fitter.window_of_next_turn(request).dropped)
     return soon
 
 
-def _marks(messages: Transcript, count: int) -> tuple[str, ...]:
+def _marks(
+    messages: Transcript,
+    count: int,
+) -> tuple[str, ...]:
     """Return what identifies the first `count` messages: the texts of the first and the last of them."""
     if not 0 < count <= len(messages):
         return ()

@@ -185,7 +185,10 @@ class AgentSettings:
     @property
     def home(self) -> HomeDetail:
         """How the home is described to the model."""
-        return HomeDetail(is_compact=self.compact_home, most_listed=self.most_listed)
+        return HomeDetail(
+            is_compact=self.compact_home,
+            most_listed=self.most_listed,
+        )
 
     @property
     def scripts(self) -> Mapping[HookPoint, str]:
@@ -228,26 +231,42 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         llm_apis=tuple(data.get(CONF_LLM_HASS_API, ())),
         prompt=data.get(CONF_PROMPT) or None,
         fallbacks=tuple(data.get(const.CONF_FALLBACKS, ())),
-        confirmation=_choice(data, Confirmation.RESULT, const.CONF_CONFIRMATION),
-        local_commands=_choice(data, LocalCommands.FIRST, const.CONF_LOCAL_COMMANDS),
+        confirmation=_choice(
+            data,
+            Confirmation.RESULT,
+            const.CONF_CONFIRMATION,
+        ),
+        local_commands=_choice(
+            data,
+            LocalCommands.FIRST,
+            const.CONF_LOCAL_COMMANDS,
+        ),
         model_requests=frozenset(data.get(const.CONF_MODEL_REQUESTS, RequestKind)),
         limits=replace(
             _LIMITS, **{name: data[name] for name in OF_LIMITS if name in data}
         ),
-        web_search=_choice(data, WebSearch.OFF, const.CONF_WEB_SEARCH),
-        when_spent=_choice(data, WhenSpent.HAND_OVER, const.CONF_WHEN_SPENT),
+        web_search=_choice(
+            data,
+            WebSearch.OFF,
+            const.CONF_WEB_SEARCH,
+        ),
+        when_spent=_choice(
+            data,
+            WhenSpent.HAND_OVER,
+            const.CONF_WHEN_SPENT,
+        ),
     )
 
 
-def _choice[Choice: StrEnum](
-    data: Mapping[str, Any], default: Choice, option: str
-) -> Choice:
+def _choice[
+    Choice: StrEnum,
+](data: Mapping[str, Any], default: Choice, option: str) -> Choice:
     return known_choice(type(default), option, data.get(option)) or default
 
 
-def known_choice[Choice: StrEnum](
-    choices: type[Choice], option: str, value: str | None
-) -> Choice | None:
+def known_choice[
+    Choice: StrEnum,
+](choices: type[Choice], option: str, value: str | None) -> Choice | None:
     """Return the value of an option; None for no value, or an unknown one of another version."""
     if not value:
         return None

@@ -84,12 +84,26 @@ class Option:
     """The types of subentry that have it."""
 
 
-_SECONDS: Final = NumberOption(1, 600, 0.5, unit="seconds")
-_PRICE: Final = NumberOption(0, 10_000, "any", unit="dollars")
+_SECONDS: Final = NumberOption(
+    1,
+    600,
+    0.5,
+    unit="seconds",
+)
+_PRICE: Final = NumberOption(
+    0,
+    10_000,
+    "any",
+    unit="dollars",
+)
 _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
     SETTINGS: (
         Option(CONF_MODEL),
-        Option(const.CONF_IMAGE_MODEL, kinds=DRAWING_KINDS, used_by=_TASKS),
+        Option(
+            const.CONF_IMAGE_MODEL,
+            kinds=DRAWING_KINDS,
+            used_by=_TASKS,
+        ),
         Option(CONF_PROMPT),
         Option(CONF_LLM_HASS_API),
         Option(const.CONF_REMEMBER_FACTS, used_by=_AGENTS),
@@ -109,9 +123,30 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
         Option(const.CONF_LOCAL_COMMANDS, used_by=_AGENTS),
         Option(const.CONF_MODEL_REQUESTS, used_by=_AGENTS),
         Option(const.CONF_CONFIRMATION, used_by=_AGENTS),
-        Option(const.CONF_TEMPERATURE, NumberOption(0, 2, 0.05)),
-        Option(const.CONF_TOP_P, NumberOption(0.01, 1, 0.01)),
-        Option(const.CONF_MAX_TOKENS, NumberOption(16, 1_000_000, unit="tokens")),
+        Option(
+            const.CONF_TEMPERATURE,
+            NumberOption(
+                0,
+                2,
+                0.05,
+            ),
+        ),
+        Option(
+            const.CONF_TOP_P,
+            NumberOption(
+                0.01,
+                1,
+                0.01,
+            ),
+        ),
+        Option(
+            const.CONF_MAX_TOKENS,
+            NumberOption(
+                16,
+                1_000_000,
+                unit="tokens",
+            ),
+        ),
         Option(const.CONF_VERBOSITY, kinds=_RESPONSES),
         Option(const.CONF_EXTRA_PARAMETERS),
     ),
@@ -120,7 +155,11 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
         Option(const.CONF_SERVICE_TIER, kinds=_RESPONSES),
         Option(
             const.CONF_KEEP_ALIVE,
-            NumberOption(-1, 604_800, unit="seconds"),
+            NumberOption(
+                -1,
+                604_800,
+                unit="seconds",
+            ),
             kinds=_OLLAMA,
         ),
         Option(const.CONF_READ_AHEAD, used_by=_AGENTS),
@@ -128,20 +167,55 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
         Option(const.CONF_MOST_LISTED, NumberOption(0, 100_000)),
         Option(
             const.CONF_FILLER_AFTER,
-            NumberOption(0, 60, 0.5, unit="seconds"),
+            NumberOption(
+                0,
+                60,
+                0.5,
+                unit="seconds",
+            ),
             used_by=_AGENTS,
         ),
-        Option(const.CONF_CONNECT_TIMEOUT, NumberOption(0.5, 60, 0.5, unit="seconds")),
+        Option(
+            const.CONF_CONNECT_TIMEOUT,
+            NumberOption(
+                0.5,
+                60,
+                0.5,
+                unit="seconds",
+            ),
+        ),
         Option(const.CONF_FIRST_TOKEN_TIMEOUT, _SECONDS),
         Option(const.CONF_BETWEEN_TOKENS_TIMEOUT, _SECONDS),
     ),
     LIMITS: (
-        Option(const.CONF_DEADLINE, NumberOption(5, 600, unit="seconds")),
-        Option(const.CONF_TOOL_TIMEOUT, NumberOption(1, 300, unit="seconds")),
+        Option(
+            const.CONF_DEADLINE,
+            NumberOption(
+                5,
+                600,
+                unit="seconds",
+            ),
+        ),
+        Option(
+            const.CONF_TOOL_TIMEOUT,
+            NumberOption(
+                1,
+                300,
+                unit="seconds",
+            ),
+        ),
         Option(const.CONF_MAX_ITERATIONS, NumberOption(2, 50)),
         Option(const.CONF_MAX_TOOL_CALLS, NumberOption(1, 200)),
         Option(const.CONF_MAX_CHARACTERS, NumberOption(1_000, 1_000_000)),
-        Option(const.CONF_BUDGET_DAY, NumberOption(0, 100_000, "any", unit="dollars")),
+        Option(
+            const.CONF_BUDGET_DAY,
+            NumberOption(
+                0,
+                100_000,
+                "any",
+                unit="dollars",
+            ),
+        ),
         Option(const.CONF_WHEN_SPENT),
         Option(const.CONF_PRICE_INPUT, _PRICE),
         Option(const.CONF_PRICE_CACHED, _PRICE),
@@ -150,34 +224,62 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
     LONG_CONVERSATIONS: (
         Option(
             const.CONF_HISTORY_TOKENS,
-            NumberOption(500, 1_000_000, unit="tokens"),
+            NumberOption(
+                500,
+                1_000_000,
+                unit="tokens",
+            ),
             used_by=_AGENTS,
         ),
         Option(
             const.CONF_CONTEXT_WINDOW,
-            NumberOption(2048, 10_000_000, unit="tokens"),
+            NumberOption(
+                2048,
+                10_000_000,
+                unit="tokens",
+            ),
             kinds=_MODELS - _OLLAMA,
             used_by=_AGENTS,
         ),
         Option(
             const.CONF_NUM_CTX,
-            NumberOption(2048, 10_000_000, unit="tokens"),
+            NumberOption(
+                2048,
+                10_000_000,
+                unit="tokens",
+            ),
             kinds=_OLLAMA,
         ),
         Option(const.CONF_SUMMARY, used_by=_AGENTS),
         Option(
             const.CONF_CONTINUE_MINUTES,
-            NumberOption(0, 1_440, unit="minutes"),
+            NumberOption(
+                0,
+                1_440,
+                unit="minutes",
+            ),
             kinds=_ALL,
             used_by=_AGENTS,
         ),
     ),
     STORAGE: (
         Option(const.CONF_KEEP_HISTORY, kinds=_ALL),
-        Option(const.CONF_KEEP_DAYS, NumberOption(0, 3_650, unit="days"), kinds=_ALL),
+        Option(
+            const.CONF_KEEP_DAYS,
+            NumberOption(
+                0,
+                3_650,
+                unit="days",
+            ),
+            kinds=_ALL,
+        ),
         Option(
             const.CONF_KEEP_MEGABYTES,
-            NumberOption(0, 100_000, unit="megabytes"),
+            NumberOption(
+                0,
+                100_000,
+                unit="megabytes",
+            ),
             kinds=_ALL,
         ),
     ),
@@ -223,7 +325,10 @@ def options_of(
     return {group: names for group, names in groups.items() if names}
 
 
-def new_agent_data(kind: const.ServiceKind, model: str = "") -> dict[str, Any]:
+def new_agent_data(
+    kind: const.ServiceKind,
+    model: str = "",
+) -> dict[str, Any]:
     """Return the stored data of a new agent."""
     if kind is const.ServiceKind.OFFLINE:
         return {}
@@ -236,7 +341,10 @@ def new_agent_data(kind: const.ServiceKind, model: str = "") -> dict[str, Any]:
 
 def value_of(settings: AgentSettings, option: str) -> Any:
     """Return the value of an option, or its default."""
-    return getattr(settings.limits if option in OF_LIMITS else settings, option)
+    return getattr(
+        settings.limits if option in OF_LIMITS else settings,
+        option,
+    )
 
 
 def asks_alike(one: AgentSettings, other: AgentSettings) -> bool:
@@ -250,14 +358,22 @@ def find_problems(values: Mapping[str, Any]) -> list[Problem]:
     """Return the problems of the values of a form, by option."""
     given = dict(set_options(values))
     unfit = (
-        find_unfit(option, NUMBERS[option], value)
+        find_unfit(
+            option,
+            NUMBERS[option],
+            value,
+        )
         for option, value in given.items()
         if option in NUMBERS
     )
     problems = [problem for problem in unfit if problem]
     if not isinstance(given.get(const.CONF_EXTRA_PARAMETERS, {}), dict):
         problems.append(
-            Problem(const.CONF_EXTRA_PARAMETERS, "extra_parameters_no_object", {})
+            Problem(
+                const.CONF_EXTRA_PARAMETERS,
+                "extra_parameters_no_object",
+                {},
+            )
         )
     return problems
 
@@ -271,7 +387,11 @@ def set_options(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     )
 
 
-def find_unfit(place: str, option: NumberOption, value: float) -> Problem | None:
+def find_unfit(
+    place: str,
+    option: NumberOption,
+    value: float,
+) -> Problem | None:
     """Return the problem of a number, for a place in a form; None for a valid one."""
     if value > option.most:
         key = "too_high"
@@ -281,7 +401,11 @@ def find_unfit(place: str, option: NumberOption, value: float) -> Problem | None
         return None
     else:
         key = "not_whole"
-    numbers = {"value": value, "least": option.least, "most": option.most}
+    numbers = {
+        "value": value,
+        "least": option.least,
+        "most": option.most,
+    }
     return Problem(
         place, key, {name: _plain(number) for name, number in numbers.items()}
     )
@@ -316,5 +440,8 @@ def _plain(number: float) -> str:
         return f"{number:g}"
     is_long = abs(number) >= 10_000  # noqa: PLR2004  # with four digits, no line breaks between them
     if is_long:
-        return f"{int(number):,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+        return f"{int(number):,}".replace(
+            ",",
+            "\N{NARROW NO-BREAK SPACE}",
+        )
     return str(int(number))

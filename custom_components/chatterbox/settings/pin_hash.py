@@ -48,7 +48,9 @@ def flaw_of_pin(pin: str) -> PinFlaw | None:
         return PinFlaw.TOO_LONG
     steps = {(int(after) - int(before)) % 10 for before, after in pairwise(pin)}
     is_one_step = steps in ({0}, {1}, {9})
-    return PinFlaw.OBVIOUS if is_one_step or pin[2:] == pin[:-2] else None
+    if is_one_step or pin[2:] == pin[:-2]:
+        return PinFlaw.OBVIOUS
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +95,40 @@ class PinHash:
         return "PinHash(…)"
 
     @classmethod
-    def of(cls, pin: str, cost: HashCost = _DEFAULT_COST) -> Self:
+    def of(
+        cls,
+        pin: str,
+        cost: HashCost = _DEFAULT_COST,
+    ) -> Self:
         """Hash a new PIN. It takes a tenth of a second and more: call it in an executor.
 
         Raises ValueError, which does not quote the PIN, if `flaw_of_pin` finds a flaw.
         """
-        if flaw := flaw_of_pin(pin):
+        flaw = flaw_of_pin(pin)
+        if flaw:
             raise ValueError(f"a PIN cannot be chosen that is {flaw}")
         salt = secrets.token_bytes(_SALT_BYTES)
-        return cls(salt, _digest(pin, salt, cost), cost, len(pin))
+        return cls(
+            salt,
+            _digest(
+                pin,
+                salt,
+                cost,
+            ),
+            cost,
+            len(pin),
+        )
 
     def matches(self, pin: str) -> bool:
         """Return True if this is the PIN. It takes as long as `of`, and equally long for each PIN."""
-        return hmac.compare_digest(_digest(pin, self.salt, self.cost), self.digest)
+        return hmac.compare_digest(
+            _digest(
+                pin,
+                self.salt,
+                self.cost,
+            ),
+            self.digest,
+        )
 
     def as_json(self) -> JsonObject:
         """Return the hash as JSON. It is a secret: keep it out of logs and diagnostics."""
@@ -145,7 +168,11 @@ class PinHash:
         raise ValueError("the stored PIN cannot be read: choose it again")
 
 
-def _digest(pin: str, salt: bytes, cost: HashCost) -> bytes:
+def _digest(
+    pin: str,
+    salt: bytes,
+    cost: HashCost,
+) -> bytes:
     return hashlib.scrypt(
         pin.encode(
             "utf-8", "surrogatepass"

@@ -31,7 +31,12 @@ PRIVATE_FIELDS: Final = frozenset(
 """Fields of entries and agents that are never shown: secrets, fields that may hold some, and prompts."""
 
 _SECRET_FIELDS: Final = frozenset(
-    {CONF_API_KEY, CONF_EXTRA_PARAMETERS, CONF_PIN, CONF_WEB_SEARCH_KEY}
+    {
+        CONF_API_KEY,
+        CONF_EXTRA_PARAMETERS,
+        CONF_PIN,
+        CONF_WEB_SEARCH_KEY,
+    }
 )
 """Fields whose values are searched for in all texts."""
 
@@ -71,12 +76,20 @@ def secrets_in(fields: Mapping[str, object]) -> frozenset[str]:
     return frozenset(text for text in secret if len(text) >= _SHORTEST)
 
 
-def without_secrets(value: object, secrets: Iterable[str]) -> JsonValue:
+def without_secrets(
+    value: object,
+    secrets: Iterable[str],
+) -> JsonValue:
     """Return plain data as JSON, without private fields, credentials in addresses, and `secrets`."""
-    longest_first = sorted(secrets, key=len, reverse=True)
-    found = (
-        re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+    longest_first = sorted(
+        secrets,
+        key=len,
+        reverse=True,
     )
+    if longest_first:
+        found = re.compile("|".join(map(re.escape, longest_first)))
+    else:
+        found = None
     return _cleared(value, found)
 
 
@@ -96,7 +109,10 @@ def without_secret_fields(value: JsonValue) -> JsonValue:
             return value
 
 
-def _cleared(value: object, secrets: re.Pattern[str] | None) -> JsonValue:
+def _cleared(
+    value: object,
+    secrets: re.Pattern[str] | None,
+) -> JsonValue:
     match value:
         case Mapping():
             return {
@@ -106,8 +122,13 @@ def _cleared(value: object, secrets: re.Pattern[str] | None) -> JsonValue:
                 for key, one in value.items()
             }
         case str():
-            text = _ADDRESS.sub(lambda address: _public_address(address[0]), value)
-            return secrets.sub(REDACTED, text) if secrets else text
+            text = _ADDRESS.sub(
+                lambda address: _public_address(address[0]),
+                value,
+            )
+            if secrets:
+                return secrets.sub(REDACTED, text)
+            return text
         case bool() | int() | float() | None:
             return value
         case list() | tuple() | set() | frozenset():
@@ -134,7 +155,8 @@ def _public_address(address: str) -> str:
 
 def _secrets_of(text: str) -> Iterator[str]:
     """Yield the secrets of an address, both quoted and unquoted."""
-    if credentials := _CREDENTIALS.match(text):
+    credentials = _CREDENTIALS.match(text)
+    if credentials:
         yield from (credentials["password"], unquote(credentials["password"]))
         text = f"{credentials['scheme']}://{text[credentials.end() :]}"
     with suppress(ValueError):

@@ -72,7 +72,10 @@ _STRICTNESS: Final = {verdict: place for place, verdict in enumerate(Verdict)}
 
 
 def _time(value: object) -> time:
-    parsed = dt_util.parse_time(value) if isinstance(value, str) else None
+    if isinstance(value, str):
+        parsed = dt_util.parse_time(value)
+    else:
+        parsed = None
     if parsed is None:
         raise ValueError("expected a time such as 22:30")
     return parsed
@@ -173,7 +176,12 @@ class Rule:
     @property
     def for_everybody(self) -> Rule:
         """Return the rule without its conditions on the speaker, the place and the time."""
-        return replace(self, users=frozenset(), devices=frozenset(), window=None)
+        return replace(
+            self,
+            users=frozenset(),
+            devices=frozenset(),
+            window=None,
+        )
 
 
 class TrustLevel(StrEnum):
@@ -215,7 +223,11 @@ class Policy:
     only_reads: bool = False
     """Whether nothing may be changed, as the rules are not known."""
 
-    def level_of(self, tool: str, api_id: str) -> TrustLevel | None:
+    def level_of(
+        self,
+        tool: str,
+        api_id: str,
+    ) -> TrustLevel | None:
         """Return the level for a tool of an API; a script that is a tool may have one of its own."""
         if self.only_reads:
             return TrustLevel.READ
@@ -227,7 +239,11 @@ class Policy:
         source = script if script and script.level else self.sources.get(api_id)
         return source.level if source else None
 
-    def only_reading(self, tools: Iterable[str], api_id: str) -> frozenset[str]:
+    def only_reading(
+        self,
+        tools: Iterable[str],
+        api_id: str,
+    ) -> frozenset[str]:
         """Return those of the tools of an API that may change nothing."""
         return frozenset(
             [tool for tool in tools if self.level_of(tool, api_id) is TrustLevel.READ]
@@ -238,7 +254,10 @@ class Policy:
         yield from self.rules
         for source, trust in self.sources.items():
             if trust.level and valid_entity_id(source):
-                yield Rule(verdict=_VERDICTS[trust.level], entities=frozenset({source}))
+                yield Rule(
+                    verdict=_VERDICTS[trust.level],
+                    entities=frozenset({source}),
+                )
         if level in (TrustLevel.ASK, TrustLevel.READ):
             yield Rule(verdict=_VERDICTS[level])
         yield from DEFAULT_RULES
@@ -264,7 +283,11 @@ NEVER_WHERE_PEOPLE_WERE: Final = Rule(
     actions=frozenset({"device_tracker.get_past", "person.get_past", "zone.get_past"}),
 )
 DEFAULT_RULES: Final = (
-    _ask("lock", "unlock", "open"),
+    _ask(
+        "lock",
+        "unlock",
+        "open",
+    ),
     _ask("alarm_control_panel", "alarm_disarm"),
     _ask(
         "cover",
@@ -276,7 +299,12 @@ DEFAULT_RULES: Final = (
         "toggle_cover_tilt",
         device_classes=frozenset({"door", "garage", "gate"}),
     ),
-    _ask("valve", "open_valve", "set_valve_position", "toggle"),
+    _ask(
+        "valve",
+        "open_valve",
+        "set_valve_position",
+        "toggle",
+    ),
     NEVER_WHERE_PEOPLE_WERE,
 )
 """Opening what lets people in, or water out, needs an approval. Toggling may open, and so may a position.
@@ -317,17 +345,27 @@ def pin_uses(rules: Collection[Rule]) -> list[PinUse]:
     return [use for use in PinUse if all(rule in rules for rule in pin_rules([use]))]
 
 
-def with_pin_uses(rules: Sequence[Rule], uses: Collection[str]) -> tuple[Rule, ...]:
+def with_pin_uses(
+    rules: Sequence[Rule],
+    uses: Collection[str],
+) -> tuple[Rule, ...]:
     """Return rules by which some uses need the PIN, unless an earlier one is about them."""
     # They come before a last rule without conditions. One that refuses everything is
     # not to be loosened.
     count = len(rules) - bool(
         rules and rules[-1].is_for_the_rest and rules[-1].verdict is not Verdict.DENY
     )
-    return (*rules[:count], *pin_rules(uses), *rules[count:])
+    return (
+        *rules[:count],
+        *pin_rules(uses),
+        *rules[count:],
+    )
 
 
-def without_effect(rules: Sequence[Rule], uses: Collection[str]) -> int | None:
+def without_effect(
+    rules: Sequence[Rule],
+    uses: Collection[str],
+) -> int | None:
     """Return the number of a rule that lets a use of the PIN be done without it, at any time and for anybody."""
     for number, rule in enumerate(rules, start=1):
         is_strict = rule.verdict in (Verdict.PIN, Verdict.DENY) or (
@@ -570,13 +608,20 @@ def home_rules_to_json(rules: HomeRules) -> JsonObject:
         const.CONF_NOTIFY: [*rules.notify],
         const.CONF_TRUSTED_CALLERS: [*sorted(rules.trusted_callers)],
         const.CONF_PEOPLE_AT_SATELLITES: [
-            {"device": device, "person": person} for device, person in people
+            {
+                "device": device,
+                "person": person,
+            }
+            for device, person in people
         ],
         "shows_page_to_all": rules.shows_page_to_all,
         const.CONF_HOUSEHOLD_WRITERS: None
         if writers is HouseholdWriters.EVERYONE
         else writers.value,
-        const.CONF_NIGHT: _NIGHT.dump_python(rules.night, mode="json"),
+        const.CONF_NIGHT: _NIGHT.dump_python(
+            rules.night,
+            mode="json",
+        ),
         const.CONF_GUEST_AREAS: [*sorted(rules.guest_areas)],
         "guests_since": rules.guests_since.isoformat() if rules.guests_since else None,
     }
@@ -592,7 +637,11 @@ class HomeRulesStore:
     def __init__(self, hass: HomeAssistant) -> None:
         """Create the store, which is read before the first agent comes up."""
         self._hass = hass
-        self._file = StoredFile(hass, "home_rules", home_rules_of)
+        self._file = StoredFile(
+            hass,
+            "home_rules",
+            home_rules_of,
+        )
         self._is_loaded = False
         self._is_unreadable = False
         self._has_file = False
@@ -602,7 +651,9 @@ class HomeRulesStore:
     @property
     def current(self) -> HomeRules:
         """The rules of the home that are obeyed now."""
-        return _LOCKED if self._is_unreadable or self._with_own_rules() else self.stored
+        if self._is_unreadable or self._with_own_rules():
+            return _LOCKED
+        return self.stored
 
     async def async_load(self) -> None:
         """Read what is stored, once."""
@@ -630,7 +681,11 @@ class HomeRulesStore:
                 raise Unreadable  # noqa: TRY301  # it is lost
         except Unreadable:
             again = HassJob(self._async_read, cancel_on_shutdown=True)
-            async_call_later(self._hass, RETRY_SECONDS, again)
+            async_call_later(
+                self._hass,
+                RETRY_SECONDS,
+                again,
+            )
             return
         if self._is_unreadable:
             self._set(found or HomeRules())
@@ -650,9 +705,14 @@ class HomeRulesStore:
                 for key, value in agent.data.items()
                 if key not in HOME_RULE_KEYS
             }
-            self._hass.config_entries.async_update_subentry(entry, agent, data=data)
+            self._hass.config_entries.async_update_subentry(
+                entry,
+                agent,
+                data=data,
+            )
         self._report()
-        if obstacle := await self._async_store():
+        obstacle = await self._async_store()
+        if obstacle:
             raise HomeAssistantError(
                 translation_domain=const.DOMAIN,
                 translation_key=f"home_rules_{obstacle}",

@@ -93,17 +93,26 @@ class StoredFile[Content]:
         if self._grows:
             with suppress(Exception):  # it is damaged, too
                 found, _ = await self._async_parts_of(self._meanwhile)
-                more = found if found is not None and self._parse(found) else None
+                if found is not None and self._parse(found):
+                    more = found
+                else:
+                    more = None
         try:
             stored, self.changed_at = await self._async_parts_of(self._store)
             self._wanted = _joined(stored, more)
-            content = None if self._wanted is None else self._parse(self._wanted)
+            if self._wanted is None:
+                content = None
+            else:
+                content = self._parse(self._wanted)
         except Exception as error:
             is_newer = isinstance(error, UnsupportedStorageVersionError)
             self._is_newer = is_newer and not self._grows
             copy = self.path
             if not is_newer:
-                copy = await self._hass.async_add_executor_job(_copy, self.path)
+                copy = await self._hass.async_add_executor_job(
+                    _copy,
+                    self.path,
+                )
             self.report(copy, is_newer=is_newer)
             # Its text may quote what somebody said.
             LOGGER.error(
@@ -112,7 +121,9 @@ class StoredFile[Content]:
             if not self._grows:
                 raise Unreadable from error
             self._store = self._meanwhile
-            return None if more is None else self._parse(more)
+            if more is None:
+                return None
+            return self._parse(more)
         self._is_newer = False
         self.report(None)
         if more is not None and await self.async_save(self._wanted) is None:
@@ -128,7 +139,12 @@ class StoredFile[Content]:
         )
         return found or (await store.async_load(), None)
 
-    def report(self, copy: Path | None, *, is_newer: bool = False) -> None:
+    def report(
+        self,
+        copy: Path | None,
+        *,
+        is_newer: bool = False,
+    ) -> None:
         """Report that the file cannot be read, and where it is kept; None ends that."""
         async_report_unreadable_file(
             self._hass, self._name, self.path, copy, is_newer=is_newer
@@ -140,7 +156,12 @@ class StoredFile[Content]:
             self._wanted = None
             self._end_retry()
             self.report(None)
-            async_report_not_stored(self._hass, self._name, self.path, None)
+            async_report_not_stored(
+                self._hass,
+                self._name,
+                self.path,
+                None,
+            )
             await self._store.async_remove()
 
     async def async_save(
@@ -155,7 +176,10 @@ class StoredFile[Content]:
             before, self._wanted = self._wanted, data
             if self._is_newer:
                 # Entered anew, as rules are; a later version finds its own again.
-                copy = await self._hass.async_add_executor_job(_copy, self.path)
+                copy = await self._hass.async_add_executor_job(
+                    _copy,
+                    self.path,
+                )
                 LOGGER.warning("A later version's %s is kept as %s", self.path, copy)
                 self._is_newer = False
             try:
@@ -166,12 +190,19 @@ class StoredFile[Content]:
                     "The file %s cannot be written: %s", self.path, type(error).__name__
                 )
                 is_stored = False
-            obstacle = (
-                None
-                if is_stored
-                else await self._hass.async_add_executor_job(_obstacle, self.path)
+            if is_stored:
+                obstacle = None
+            else:
+                obstacle = await self._hass.async_add_executor_job(
+                    _obstacle,
+                    self.path,
+                )
+            async_report_not_stored(
+                self._hass,
+                self._name,
+                self.path,
+                obstacle,
             )
-            async_report_not_stored(self._hass, self._name, self.path, obstacle)
             self._end_retry()
             if obstacle:
                 self._wanted = data if keeps else before
@@ -183,12 +214,19 @@ class StoredFile[Content]:
     async def _async_save_again(self, _now: datetime) -> None:
         await self.async_save(self._wanted)
 
-    def async_delay_save(self, data: Callable[[], JsonValue], delay: float) -> None:
+    def async_delay_save(
+        self,
+        data: Callable[[], JsonValue],
+        delay: float,
+    ) -> None:
         """Write the file some seconds later, or when Home Assistant stops."""
         self._store.async_delay_save(data, delay)
 
 
-def _parts_of(path: Path, version: int) -> tuple[JsonValue, float] | None:
+def _parts_of(
+    path: Path,
+    version: int,
+) -> tuple[JsonValue, float] | None:
     """Return what is stored in a file, and when it was changed; None if there is no file."""
     try:
         envelope = json_loads(path.read_bytes())
@@ -197,7 +235,11 @@ def _parts_of(path: Path, version: int) -> tuple[JsonValue, float] | None:
         return None
     match envelope:
         case {"version": int(found)} if found > version:
-            raise UnsupportedStorageVersionError(path.name, found, version)
+            raise UnsupportedStorageVersionError(
+                path.name,
+                found,
+                version,
+            )
         case {"version": int(), "data": dict() | list() as data}:
             return data, changed_at
         case _:
@@ -228,7 +270,10 @@ def _joined(earlier: JsonValue, later: JsonValue) -> JsonValue:
 def _copy(path: Path) -> Path:
     """Copy a damaged file, under a name that tells when it was changed last. Return it, or the file itself."""
     try:
-        changed_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        changed_at = datetime.fromtimestamp(
+            path.stat().st_mtime,
+            UTC,
+        )
         copy = path.with_name(f"{path.name}.corrupt.{changed_at:%Y-%m-%dT%H:%M:%S}")
         if not copy.exists():
             shutil.copy2(path, copy)

@@ -29,7 +29,10 @@ _DEFAULTS: Final[Mapping[str, Any]] = {
 """Instead of those of an agent."""
 
 
-def image_model_of(kind: const.ServiceKind, data: Mapping[str, Any]) -> str:
+def image_model_of(
+    kind: const.ServiceKind,
+    data: Mapping[str, Any],
+) -> str:
     """Return the model for images; empty without one."""
     model: str = data.get(const.CONF_IMAGE_MODEL, "")
     return model if kind in DRAWING_KINDS else ""

@@ -71,7 +71,11 @@ def is_tool_of_intent(tool: str, intent_type: str) -> bool:
     name = _legible(tool)
     tail = name.partition("__")[2] or name
     is_cut = len(name) == _LEGIBLE_LENGTH
-    slug = unicode_slug.slugify(intent_type, separator="_", lowercase=False)
+    slug = unicode_slug.slugify(
+        intent_type,
+        separator="_",
+        lowercase=False,
+    )
     for own in {intent_type, slug, *_SAME_AS.get(intent_type, ())} - {""}:
         wanted = _HASH.sub("", own)
         if wanted in (name, tail) or (is_cut and wanted.startswith(tail)):

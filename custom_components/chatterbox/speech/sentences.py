@@ -156,9 +156,9 @@ def error_key(error: AgentError) -> str:
             )
 
 
-def translated[Kind: HomeAssistantError](
-    kind: type[Kind], key: str, **placeholders: str
-) -> Kind:
+def translated[
+    Kind: HomeAssistantError,
+](kind: type[Kind], key: str, **placeholders: str) -> Kind:
     """Return an error whose message Home Assistant translates."""
     return kind(
         translation_domain=DOMAIN,
@@ -174,10 +174,17 @@ def as_setup_error(error: ProviderError, service: str) -> IntegrationError:
         if isinstance(error, ProviderRejectedKey)
         else ConfigEntryNotReady
     )
-    return translated(kind, error_key(error), service=service)
+    return translated(
+        kind,
+        error_key(error),
+        service=service,
+    )
 
 
-def spent_sentence(sentences: Mapping[str, str], spent: BudgetSpent) -> str:
+def spent_sentence(
+    sentences: Mapping[str, str],
+    spent: BudgetSpent,
+) -> str:
     """Return the sentence on a spent budget."""
     return sentences[
         "spoken_budget_spent_month"
@@ -218,7 +225,9 @@ def cause_of(
 def _too_long_key(part: PromptPart) -> str:
     """Return the key of the advice on a prompt that is too long: only for a long conversation is that a new one."""
     key = ERROR_KEYS[PromptTooLong]
-    return key if part == "conversation" else f"{key}_{part}"
+    if part == "conversation":
+        return key
+    return f"{key}_{part}"
 
 
 _LATIN: Final = "\u2e7f"
@@ -266,10 +275,17 @@ class TranslatedComposer:
     def done(self, tool_results: Sequence[ToolResult]) -> str:
         """Say what was done. Empty if nothing was."""
         return in_sentences(
-            self._report(tool_results, briefly=self.confirmation is Confirmation.DONE)
+            self._report(
+                tool_results,
+                briefly=self.confirmation is Confirmation.DONE,
+            )
         )
 
-    def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+    def undone(
+        self,
+        tool_results: Sequence[ToolResult],
+        answer: str,
+    ) -> str:
         """Name the entities that could not be acted on; if there are none, say whether every call has failed.
 
         A result whose own speech is part of the answer is not repeated.
@@ -289,7 +305,9 @@ class TranslatedComposer:
                     failed.append(target)
         if failed:
             return self.not_done(failed)
-        return self._say("not_done") if untold and not has_worked else ""
+        if untold and not has_worked:
+            return self._say("not_done")
+        return ""
 
     def _report(
         self, tool_results: Sequence[ToolResult], *, briefly: bool
@@ -323,11 +341,18 @@ class TranslatedComposer:
         if briefly and not unconfirmed:
             return [self._say("done")]
         keys = [self.done_keys.get(action.name, "") for action in actions]
-        done = self._listed("done", _names(map(confirmed_targets, responses)))
+        done = self._listed(
+            "done",
+            _names(map(confirmed_targets, responses)),
+        )
         if not (done or unconfirmed or all(keys)):
             done = self._say("done")
         own = (self._say(key) for key in dict.fromkeys(filter(None, keys)))
-        return [done, unconfirmed, *own]
+        return [
+            done,
+            unconfirmed,
+            *own,
+        ]
 
     def not_done(self, targets: Sequence[intent.IntentResponseTarget]) -> str:
         """Name the entities that could not be acted on, and say why."""
@@ -342,10 +367,16 @@ class TranslatedComposer:
         )
         sentences = [*filter(None, [self.unreachable(_names([dead]))])]
         if others:
-            listed = self._listed("not_done", _names([others]))
+            listed = self._listed(
+                "not_done",
+                _names([others]),
+            )
             sentences.append(listed or self._say("not_done"))
         texts = (
-            self.sentences.get(_REASONS.get(reason, ""), reason)
+            self.sentences.get(
+                _REASONS.get(reason, ""),
+                reason,
+            )
             for reason in islice(reasons, _MAX_REASONS)
         )
         return " ".join(
@@ -373,17 +404,32 @@ class TranslatedComposer:
         )
         return self._listed("unconfirmed", names)
 
-    def _listed(self, key: str, names: Sequence[str]) -> str:
+    def _listed(
+        self,
+        key: str,
+        names: Sequence[str],
+    ) -> str:
         """Return a sentence about some names; empty if there are none."""
         if not names:
             return ""
-        listed = names if len(names) <= _MAX_NAMES else names[: _MAX_NAMES - 1]
+        if len(names) <= _MAX_NAMES:
+            listed = names
+        else:
+            listed = names[: _MAX_NAMES - 1]
         targets = reduce(
             lambda first, second: self._say("list", first=first, second=second), listed
         )
-        if more := len(names) - len(listed):
-            return self._say(f"{key}_many", targets=targets, count=str(more))
-        return self._say(f"{key}_targets", targets=targets)
+        more = len(names) - len(listed)
+        if more:
+            return self._say(
+                f"{key}_many",
+                targets=targets,
+                count=str(more),
+            )
+        return self._say(
+            f"{key}_targets",
+            targets=targets,
+        )
 
     def _error(self, error: AgentError) -> str:
         if isinstance(error, BudgetSpent):
@@ -392,12 +438,22 @@ class TranslatedComposer:
             return self._say("reply_cut")
         if isinstance(error, PromptTooLong):
             return self._say(_too_long_key(error.too_long))
-        wait = error.retry_after if type(error) is ProviderBusy else None
+        if type(error) is ProviderBusy:
+            wait = error.retry_after
+        else:
+            wait = None
         if wait is not None and wait >= _LONG_WAIT:
-            return self._say("provider_busy_long", minutes=str(ceil(wait / 60)))
+            return self._say(
+                "provider_busy_long",
+                minutes=str(ceil(wait / 60)),
+            )
         return self._say(error_key(error))
 
-    def _say(self, key: str, **placeholders: str) -> str:
+    def _say(
+        self,
+        key: str,
+        **placeholders: str,
+    ) -> str:
         return self.sentences[f"spoken_{key}"].format_map(placeholders)
 
 
@@ -407,7 +463,10 @@ _sentences: Final = singleton(
 """Returns loaded sentences by the requested language, the country of the home and the number of its components."""
 
 
-async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str, str]:
+async def async_get_sentences(
+    hass: HomeAssistant,
+    language: str,
+) -> Mapping[str, str]:
     """Return section `common` of the translation that fits `language` best, else of the English one, by bare key.
 
     Beside them are the names of the actions of all components, by the keys that Home
@@ -415,24 +474,51 @@ async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str
     """
     known = _sentences(hass)
     asked_for = language, hass.config.country, len(hass.config.top_level_components)
-    if sentences := known.get(asked_for):
+    sentences = known.get(asked_for)
+    if sentences:
         return sentences
     prefix = f"component.{DOMAIN}.common."
     questions = await hass.async_add_executor_job(_sentences_of_questions)
-    closest = await async_closest_language(hass, language, questions)
-    texts = await async_get_translations(hass, closest, "common", [DOMAIN])
-    services = await async_get_translations(hass, closest, "services")
+    closest = await async_closest_language(
+        hass,
+        language,
+        questions,
+    )
+    texts = await async_get_translations(
+        hass,
+        closest,
+        "common",
+        [DOMAIN],
+    )
+    services = await async_get_translations(
+        hass,
+        closest,
+        "services",
+    )
     if len(known) >= _MAX_LANGUAGES:  # API clients may ask for any language
         known.clear()
     complete = {key.removeprefix(prefix): text for key, text in texts.items()}
-    known[asked_for] = {**services, **complete, **questions.get(closest, {})}
+    known[asked_for] = {
+        **services,
+        **complete,
+        **questions.get(closest, {}),
+    }
     return known[asked_for]
 
 
-async def async_error_text(hass: HomeAssistant, language: str, key: str) -> str:
+async def async_error_text(
+    hass: HomeAssistant,
+    language: str,
+    key: str,
+) -> str:
     """Return the message of an exception of ours in the translation that fits `language` best."""
     closest = await async_closest_language(hass, language)
-    texts = await async_get_translations(hass, closest, "exceptions", [DOMAIN])
+    texts = await async_get_translations(
+        hass,
+        closest,
+        "exceptions",
+        [DOMAIN],
+    )
     return texts[f"component.{DOMAIN}.exceptions.{key}.message"]
 
 
@@ -451,7 +537,11 @@ async def async_closest_language(
     """Return the language with a translation, or of `more`, that fits `language` best, else English."""
     folder = (await async_get_integration(hass, DOMAIN)).file_path / "translations"
     languages = await hass.async_add_executor_job(_stems, folder)
-    fitting = language_util.matches(language, [*languages, *more], hass.config.country)
+    fitting = language_util.matches(
+        language,
+        [*languages, *more],
+        hass.config.country,
+    )
     return fitting[0] if fitting else _FALLBACK_LANGUAGE
 
 

@@ -56,7 +56,10 @@ def acts_by_name(name: str) -> bool:
     )
 
 
-def has_consequences(name: str, arguments: Mapping[str, object]) -> bool:
+def has_consequences(
+    name: str,
+    arguments: Mapping[str, object],
+) -> bool:
     """Return whether the name or the arguments of a tool name an action that people want to be asked about."""
     return any(
         not _OF_CONSEQUENCE.isdisjoint(_words(one))
@@ -125,7 +128,9 @@ def own_annotations(tool: llm.Tool) -> llm.ToolAnnotations:
     is_false = (
         tool.annotations.read_only and is_named_freely and acts_by_name(named.name)
     )
-    return llm.ToolAnnotations() if is_false else tool.annotations
+    if is_false:
+        return llm.ToolAnnotations()
+    return tool.annotations
 
 
 def is_reading_by_name(tool: llm.Tool) -> bool:

@@ -21,7 +21,10 @@ from ..effects.device_intents import (
 from ..home.entity_matches import exposed_states
 from .own.own_tool import own_name
 
-_ANNOTATIONS: Final = llm.ToolAnnotations(idempotent=True, open_world=False)
+_ANNOTATIONS: Final = llm.ToolAnnotations(
+    idempotent=True,
+    open_world=False,
+)
 _NAMES: Final = {SET_CLIMATE: "climate"}
 _MOST_CHOICES: Final = 12
 """Of a value, that a model is told beforehand. A call that gives another one is told them all."""
@@ -30,7 +33,11 @@ _MOST_CHOICES: Final = 12
 class DeviceTool(llm.IntentTool):
     """An intent of our own, whose arguments are what some devices can do."""
 
-    def __init__(self, handler: DeviceIntent, able: Iterable[State]) -> None:
+    def __init__(
+        self,
+        handler: DeviceIntent,
+        able: Iterable[State],
+    ) -> None:
         """Describe the intent."""
         name = own_name(_NAMES.get(handler.intent_type, handler.intent_type))
         title = handler.description
@@ -51,7 +58,10 @@ class DeviceTool(llm.IntentTool):
         )
 
 
-def _validator(setting: DeviceValue, states: Iterable[State]) -> object:
+def _validator(
+    setting: DeviceValue,
+    states: Iterable[State],
+) -> object:
     """Return what a value may be: a choice of what devices have, unless these are many."""
     choices = {one for state in states for one in choices_of(state, setting)}
     if not choices or len(choices) > _MOST_CHOICES:
@@ -59,9 +69,16 @@ def _validator(setting: DeviceValue, states: Iterable[State]) -> object:
     return probatio.In(sorted(choices))
 
 
-def device_tools(hass: HomeAssistant, assistant: str) -> Iterator[llm.Tool]:
+def device_tools(
+    hass: HomeAssistant,
+    assistant: str,
+) -> Iterator[llm.Tool]:
     """Yield the tools for which a device is exposed that can do any of it."""
-    states = exposed_states(hass, assistant, {CLIMATE, MEDIA_PLAYER})
+    states = exposed_states(
+        hass,
+        assistant,
+        {CLIMATE, MEDIA_PLAYER},
+    )
     for handler in DEVICE_INTENTS:
         able = [
             one

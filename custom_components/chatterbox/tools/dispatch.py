@@ -101,9 +101,15 @@ async def async_call_effects(
     arguments: JsonObject,
 ) -> Effects:
     """Return the effects of a call."""
-    if isinstance(own := unwrapped(tool), SharedTool):
+    own = unwrapped(tool)
+    if isinstance(own, SharedTool):
         return await own.tool.async_effects(OwnCall(hass, llm_context, arguments))
-    return call_effects(hass, llm_context, tool, arguments)
+    return call_effects(
+        hass,
+        llm_context,
+        tool,
+        arguments,
+    )
 
 
 def call_effects(
@@ -119,7 +125,12 @@ def call_effects(
         case SharedTool(tool=shared):
             return shared.annotated
         case llm.IntentTool() as own:
-            return _of_intent(hass, llm_context, own, arguments)
+            return _of_intent(
+                hass,
+                llm_context,
+                own,
+                arguments,
+            )
         case own if known_tool(own) is KnownTool.SCRIPT:
             reader = ActionReader(hass)
             reader.touch(
@@ -131,14 +142,23 @@ def call_effects(
         case own if own_annotations(own).read_only:
             reads: Touches | Unresolved = NOTHING
             if known_tool(own) is KnownTool.LIVE_CONTEXT:
-                reads = run_by(intent.INTENT_GET_STATE, NOTHING, filled(arguments))
+                reads = run_by(
+                    intent.INTENT_GET_STATE,
+                    NOTHING,
+                    filled(arguments),
+                )
             return Annotated(annotations_of(own), reads)
         case own if (
             known_tool(own) is KnownTool.UNKNOWN
         ):  # it may do what a known one did
             return Unresolved(frozenset({Unknown(UnknownReason.CONTENT)}))
         case own:
-            return _of_named_actions(hass, llm_context, own, arguments)
+            return _of_named_actions(
+                hass,
+                llm_context,
+                own,
+                arguments,
+            )
 
 
 def _of_named_actions(
@@ -170,7 +190,11 @@ def _of_named_actions(
     if not annotations.read_only and has_consequences(
         tool.name, arguments
     ):  # whatever it says of itself
-        annotations = replace(annotations, destructive=True, open_world=True)
+        annotations = replace(
+            annotations,
+            destructive=True,
+            open_world=True,
+        )
     if (
         is_own
         and targets
@@ -180,7 +204,11 @@ def _of_named_actions(
         )
     ):
         return reader.effects()
-    return Annotated(annotations, reader.effects(), is_complete=is_own)
+    return Annotated(
+        annotations,
+        reader.effects(),
+        is_complete=is_own,
+    )
 
 
 def _of_intent(
@@ -190,9 +218,17 @@ def _of_intent(
     arguments: JsonObject,
 ) -> Effects:
     slots, assistant = filled(arguments), llm_context.assistant
-    effects = intent_effects(hass, tool.intent_type, slots, assistant)
+    effects = intent_effects(
+        hass,
+        tool.intent_type,
+        slots,
+        assistant,
+    )
     if isinstance(effects, Unresolved) and tool.annotations.read_only:
-        return Annotated(annotations_of(tool), run_by(tool.intent_type, NOTHING))
+        return Annotated(
+            annotations_of(tool),
+            run_by(tool.intent_type, NOTHING),
+        )
     return effects
 
 
@@ -216,7 +252,12 @@ def _of_player(
     )
     reader = ActionReader(hass)
     players = [state.entity_id for state in matching_states(hass, constraints)]
-    reader.touch(players, "media_player", "play_media", arguments)
+    reader.touch(
+        players,
+        "media_player",
+        "play_media",
+        arguments,
+    )
     return reader.effects()
 
 
@@ -249,13 +290,23 @@ _EXPLAINING: Final = frozenset(
             "errors",
             "message",
         ),
-        *("reason", "status", "status_code"),
+        *(
+            "reason",
+            "status",
+            "status_code",
+        ),
     }
 )
 """Fields of a result that tell no more than that it failed, and why."""
 
 _ACTS_ELSEWHERE: Final = frozenset(
-    {"automation", "button", "input_button", "scene", "script"}
+    {
+        "automation",
+        "button",
+        "input_button",
+        "scene",
+        "script",
+    }
 )
 """Domains whose entities change something other than themselves."""
 _ONE_BY_ONE: Final = "Call it by name, once for each one that is meant. If the words do not tell, ask the person."
@@ -287,21 +338,39 @@ class LlmToolDispatcher:
         """By name."""
 
     @callback
-    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
+    def targets(
+        self,
+        name: str,
+        arguments: JsonObject,
+    ) -> frozenset[str] | None:
         """Return the ids of the entities that a call may change, or None if they are unknown."""
-        if (tool := self.tools.get(name)) is None:
+        tool = self.tools.get(name)
+        if tool is None:
             return None
         return targets_of(
-            call_effects(self._hass, self._instance.llm_context, tool, arguments)
+            call_effects(
+                self._hass,
+                self._instance.llm_context,
+                tool,
+                arguments,
+            )
         )
 
-    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
+    async def async_effects(
+        self,
+        name: str,
+        arguments: JsonObject,
+    ) -> Effects:
         """Return the effects that a call would have. Raises KeyError for a tool that is not offered."""
         return await async_call_effects(
             self._hass, self._instance.llm_context, self.tools[name], arguments
         )
 
-    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+    async def dispatch(
+        self,
+        call: ToolCall,
+        arguments: JsonObject,
+    ) -> ToolOutcome:
         """Run a tool. Every exception becomes an outcome with `is_error`, except for the cancellation of this task."""
         if self._is_delayed(call.name, arguments):
             return failed_outcome(NOT_DELAYED)
@@ -314,14 +383,16 @@ class LlmToolDispatcher:
             try:
                 result = await self._instance.async_call_tool(tool_input)
             except asyncio.CancelledError as error:
-                if (task := asyncio.current_task()) is None or task.cancelling():
+                task = asyncio.current_task()
+                if task is None or task.cancelling():
                     raise
                 return await self._failure(call, arguments, error)
             except Exception as error:  # noqa: BLE001 a tool may be anybody's code; the failure is logged and told
                 return await self._failure(call, arguments, error, failures)
         if unwrapped(self.tools[call.name]).integration == CALENDAR:
             result = _in_home_time(result)
-        if (response := intent_response(result)) and response.success_results:
+        response = intent_response(result)
+        if response and response.success_results:
             await async_check_response(
                 self._hass, response, self._instance.llm_context.context, began
             )
@@ -337,12 +408,24 @@ class LlmToolDispatcher:
             )
             return failed_outcome(reported, [unnamed], result.data)
         elif not result.error:
-            result = await self._async_checked(call, arguments, result, began)
+            result = await self._async_checked(
+                call,
+                arguments,
+                result,
+                began,
+            )
         return _outcome(call.name, result)
 
-    def _is_delayed(self, name: str, arguments: JsonObject) -> bool:
+    def _is_delayed(
+        self,
+        name: str,
+        arguments: JsonObject,
+    ) -> bool:
         """Return whether Home Assistant would run a command later by itself, which nobody would judge then."""
-        own = unwrapped(self.tools[name]) if name in self.tools else None
+        if name in self.tools:
+            own = unwrapped(self.tools[name])
+        else:
+            own = None
         return isinstance(own, llm.IntentTool) and bool(
             delayed_command(own.intent_type, arguments)
         )
@@ -361,11 +444,13 @@ class LlmToolDispatcher:
     def _script(self, call: ToolCall) -> str:
         """Return the script that a tool runs; empty for other tools."""
         own = unwrapped(self.tools[call.name])
-        return (
-            own.name.replace("__", ".", 1)
-            if known_tool(own) is KnownTool.SCRIPT
-            else ""
-        )
+        if known_tool(own) is KnownTool.SCRIPT:
+            return own.name.replace(
+                "__",
+                ".",
+                1,
+            )
+        return ""
 
     async def _async_checked(
         self,
@@ -400,7 +485,11 @@ class LlmToolDispatcher:
             for entity_id, name in dead.items()
         ]
         targets = [
-            intent.IntentResponseTarget(entity_name(self._hass, one), entity, one)
+            intent.IntentResponseTarget(
+                entity_name(self._hass, one),
+                entity,
+                one,
+            )
             for one in done
         ]
         if unconfirmed:
@@ -482,17 +571,35 @@ def _in_home_time(result: llm.ToolResult) -> llm.ToolResult:
         for event in events
         if isinstance(event, dict)
     ]
-    return replace(result, data={**result.data, "events": local})
+    return replace(
+        result,
+        data={
+            **result.data,
+            "events": local,
+        },
+    )
 
 
 def _home_time(text: JsonValue) -> JsonValue:
-    parsed = dt_util.parse_datetime(text) if isinstance(text, str) else None
-    return dt_util.as_local(parsed).isoformat() if parsed and parsed.tzinfo else text
+    if isinstance(text, str):
+        parsed = dt_util.parse_datetime(text)
+    else:
+        parsed = None
+    if parsed and parsed.tzinfo:
+        return dt_util.as_local(parsed).isoformat()
+    return text
 
 
-def _outcome(name: str, result: llm.ToolResult) -> ToolOutcome:
+def _outcome(
+    name: str,
+    result: llm.ToolResult,
+) -> ToolOutcome:
     try:
-        return ToolOutcome(result_content(result), is_error=result.error, native=result)
+        return ToolOutcome(
+            result_content(result),
+            is_error=result.error,
+            native=result,
+        )
     except (TypeError, ValueError) as error:
         LOGGER.warning(
             "The tool %s answered something that is not JSON: %s", name, error
@@ -501,13 +608,19 @@ def _outcome(name: str, result: llm.ToolResult) -> ToolOutcome:
 
 
 def _nothing_done(targets: Sequence[FailedTarget]) -> ToolOutcome:
-    acted = "" if any(one.reason == UNABLE for one in targets) else "Nothing was done. "
+    if any(one.reason == UNABLE for one in targets):
+        acted = ""
+    else:
+        acted = "Nothing was done. "
     return failed_outcome(
         f"{acted}It failed for: {', '.join(map(str, targets))}.", targets
     )
 
 
-def no_match_outcome(text: str, error: intent.MatchFailedError) -> ToolOutcome:
+def no_match_outcome(
+    text: str,
+    error: intent.MatchFailedError,
+) -> ToolOutcome:
     """Return the outcome of a call that found nothing of what it names."""
     wanted = error.constraints
     missing = wanted.name or wanted.area_name or wanted.floor_name
@@ -547,7 +660,11 @@ def _own_failure(data: Mapping[object, object]) -> str:
     given = {name: value for name, value in data.items() if value}
     status = str(given.get("status", "failed" if "errors" in given else "")).casefold()
     has_failed = status in _FAILED or (
-        isinstance(given.get("errors"), list) and status not in _WORKED
+        isinstance(
+            given.get("errors"),
+            list,
+        )
+        and status not in _WORKED
     )
     match given:
         case _ if not (has_failed and given.keys() <= _EXPLAINING):
@@ -568,9 +685,20 @@ def failed_outcome(
     details: JsonObject | None = None,
 ) -> ToolOutcome:
     """Return the outcome of a call that failed for these targets, if they are known. `details` are its own data."""
-    data = _with_targets({**(details or {}), "error": text}, [], targets)
+    data = _with_targets(
+        {
+            **(details or {}),
+            "error": text,
+        },
+        [],
+        targets,
+    )
     native = llm.ToolResult(data=data, error=True)
-    return ToolOutcome(result_content(native), is_error=True, native=native)
+    return ToolOutcome(
+        result_content(native),
+        is_error=True,
+        native=native,
+    )
 
 
 def _with_targets(
@@ -581,7 +709,10 @@ def _with_targets(
     """Return data with the entities of a call that is no intent."""
     reported = llm.IntentResponseDict(data)
     reported.original = intent.IntentResponse("")
-    reported.original.async_set_results(list(done), list(failed))
+    reported.original.async_set_results(
+        list(done),
+        list(failed),
+    )
     return reported
 
 
@@ -591,7 +722,11 @@ _logged: Final = singleton(
 """Returns the tools with the kinds of failures that were logged as warnings."""
 
 
-def _log_failure(hass: HomeAssistant, tool: str, error: BaseException) -> None:
+def _log_failure(
+    hass: HomeAssistant,
+    tool: str,
+    error: BaseException,
+) -> None:
     """Log a failure of a tool, the first of each kind as a warning. Its message may quote the words of a person.
 
     The arguments are in the debug log of the turn; see `turns/record.py`.
@@ -599,8 +734,15 @@ def _log_failure(hass: HomeAssistant, tool: str, error: BaseException) -> None:
     is_of_model = isinstance(
         error, vol.Invalid | intent.MatchFailedError | intent.InvalidSlotInfo
     )
-    key = getattr(error, "translation_key", None)
-    kind = f"{type(error).__name__} ({key})" if key else type(error).__name__
+    key = getattr(
+        error,
+        "translation_key",
+        None,
+    )
+    if key:
+        kind = f"{type(error).__name__} ({key})"
+    else:
+        kind = type(error).__name__
     is_new = not is_of_model and (tool, kind) not in _logged(hass)
     _logged(hass).add((tool, kind))
     LOGGER.log(
@@ -628,7 +770,11 @@ def explain_failure(
         case intent.InvalidSlotInfo(__cause__=vol.Invalid() as cause):
             return _explain_invalid(cause)
         case intent.MatchFailedError():
-            return _explain_no_match(hass, assistant, error)
+            return _explain_no_match(
+                hass,
+                assistant,
+                error,
+            )
         case TimeoutError():
             return "The tool took too long and was stopped."
         case intent.IntentUnexpectedError(
@@ -697,7 +843,10 @@ def _explain_no_match(
             similar = difflib.get_close_matches(
                 fold(constraints.name), names, _MAX_GUESSES, _SIMILAR
             )
-            hint = _listed("Similar names are", (names[name] for name in similar))
+            hint = _listed(
+                "Similar names are",
+                (names[name] for name in similar),
+            )
         case _:
             hint = ""
     return f"{error}. {hint}".rstrip()
@@ -720,11 +869,19 @@ def _explain_range(
                 for mode in state.attributes.get(ATTR_HVAC_MODES, ())
                 if mode in _ONE_SET_POINT
             )
-            other = f" It takes one in its modes {modes}." if modes else ""
+            if modes:
+                other = f" It takes one in its modes {modes}."
+            else:
+                other = ""
             return f"{state.name} keeps between {low} and {high}: it takes no single temperature now.{other} Say so."
     return ""
 
 
-def _listed(introduction: str, names: Iterable[str]) -> str:
+def _listed(
+    introduction: str,
+    names: Iterable[str],
+) -> str:
     listed = list(islice(names, _MAX_NAMES))
-    return f"{introduction}: {', '.join(listed)}." if listed else ""
+    if listed:
+        return f"{introduction}: {', '.join(listed)}."
+    return ""

@@ -50,24 +50,42 @@ class DryDispatcher:
     calls: list[DryCall] = field(default_factory=list)
     """The calls that would have run so far, without those that only read."""
 
-    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
+    def targets(
+        self,
+        name: str,
+        arguments: JsonObject,
+    ) -> frozenset[str] | None:
         """Return the ids of the entities that a call may change, or None if they are unknown."""
         return self.offer.dispatcher.targets(name, arguments)
 
-    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
+    async def async_effects(
+        self,
+        name: str,
+        arguments: JsonObject,
+    ) -> Effects:
         """Return the effects that a call would have."""
         return await self.offer.dispatcher.async_effects(name, arguments)
 
-    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+    async def dispatch(
+        self,
+        call: ToolCall,
+        arguments: JsonObject,
+    ) -> ToolOutcome:
         """Answer a call: as it is if it reads the home, else as if it had run."""
-        tool = unwrapped(self._tools[call.name]) if call.name in self._tools else None
+        if call.name in self._tools:
+            tool = unwrapped(self._tools[call.name])
+        else:
+            tool = None
         effects = await self.async_effects(call.name, arguments)
         if self._reads_home(call.name, tool):
             return await self.offer.dispatcher.dispatch(call, arguments)
         if isinstance(effects, Annotated) and effects.annotations.read_only:
             return failed_outcome(_NOT_READ)
         if self._says_itself(call.name, effects):
-            outcome = await self.offer.dispatcher.dispatch(call, arguments)
+            outcome = await self.offer.dispatcher.dispatch(
+                call,
+                arguments,
+            )
             self.calls += (
                 [DryCall(call, effects, outcome.is_error)]
                 if effects != Touches()
@@ -80,7 +98,13 @@ class DryDispatcher:
                 self.calls.append(DryCall(call, Touches(), is_error=True))
                 assistant = self.offer.llm_context.assistant
                 return no_match_outcome(
-                    explain_failure(self.hass, assistant, call.name, missed), missed
+                    explain_failure(
+                        self.hass,
+                        assistant,
+                        call.name,
+                        missed,
+                    ),
+                    missed,
                 )
             effects = _without(effects, missed)
         self.calls.append(DryCall(call, effects))
@@ -89,7 +113,9 @@ class DryDispatcher:
     @property
     def _tools(self) -> Mapping[str, llm.Tool]:
         instance = self.offer.instance
-        return {tool.name: tool for tool in instance.tools} if instance else {}
+        if instance:
+            return {tool.name: tool for tool in instance.tools}
+        return {}
 
     @property
     def _readers(self) -> frozenset[str]:
@@ -101,7 +127,11 @@ class DryDispatcher:
         )
         return frozenset(one.definition.name for one in own)
 
-    def _reads_home(self, name: str, tool: llm.Tool | None) -> bool:
+    def _reads_home(
+        self,
+        name: str,
+        tool: llm.Tool | None,
+    ) -> bool:
         """Return whether a call only reads the home, without calling an action or asking a service."""
         match tool:
             case SharedTool(tool=own):
@@ -112,14 +142,17 @@ class DryDispatcher:
                 return name in self._readers
             case _:
                 module = type(tool).__module__
-                component = (
-                    module.removeprefix(_COMPONENTS).partition(".")[0]
-                    if _COMPONENTS in module
-                    else ""
-                )
+                if _COMPONENTS in module:
+                    component = module.removeprefix(_COMPONENTS).partition(".")[0]
+                else:
+                    component = ""
                 return component in _READING and own_annotations(tool).read_only
 
-    def _says_itself(self, name: str, effects: Effects) -> bool:
+    def _says_itself(
+        self,
+        name: str,
+        effects: Effects,
+    ) -> bool:
         """Return whether a call tells by itself what it would do: a plan, or a sentence that triggers nothing."""
         unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
         is_sentence = name == SENTENCE_TOOL and all(
@@ -148,11 +181,20 @@ class DryDispatcher:
         dead = unavailable_names(self.hass, ids)
         response.async_set_results(
             [
-                intent.IntentResponseTarget(entity_name(self.hass, one), kind, one)
+                intent.IntentResponseTarget(
+                    entity_name(self.hass, one),
+                    kind,
+                    one,
+                )
                 for one in sorted(ids - dead.keys())
             ],
             [
-                FailedTarget(name, kind, entity_id, UNREACHABLE)
+                FailedTarget(
+                    name,
+                    kind,
+                    entity_id,
+                    UNREACHABLE,
+                )
                 for entity_id, name in dead.items()
             ],
         )
@@ -160,7 +202,10 @@ class DryDispatcher:
         return ToolOutcome(result_content(native), native=native)
 
 
-def _without(effects: Effects, entity_ids: frozenset[str]) -> Effects:
+def _without(
+    effects: Effects,
+    entity_ids: frozenset[str],
+) -> Effects:
     """Return effects without those on some entities."""
     if isinstance(effects, Annotated):
         return effects

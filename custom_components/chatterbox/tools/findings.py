@@ -79,11 +79,18 @@ def find_out(
             actions = possible_actions(effects)
             if actions is None:
                 return FoundTool(name, Finding.OPAQUE)
-            finding = Finding.STEPS if isinstance(effects, Touches) else Finding.REACHES
+            if isinstance(effects, Touches):
+                finding = Finding.STEPS
+            else:
+                finding = Finding.REACHES
             changed = {
                 action.entity_id for action in actions if action.domain != "script"
             }
-            return FoundTool(name, finding, tuple(sorted(changed)))
+            return FoundTool(
+                name,
+                finding,
+                tuple(sorted(changed)),
+            )
         case _:
             assert_never(effects)
 

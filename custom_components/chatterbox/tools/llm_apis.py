@@ -82,7 +82,10 @@ class _ShownForm(NamedTuple):
     is_bare: bool = False
 
 
-_FORMS: Final = read_data_file(Path(__file__).with_name("assist_tools.toml"), _Forms)
+_FORMS: Final = read_data_file(
+    Path(__file__).with_name("assist_tools.toml"),
+    _Forms,
+)
 _PARTS: Final = {
     tool: ToolPart(group, action)
     for group in _FORMS["groups"]
@@ -141,7 +144,10 @@ class UnavailableTool(llm.Tool):
         llm_context: llm.LLMContext,
     ) -> llm.ToolResult:
         """Return an error."""
-        return llm.ToolResult(data={"error": NOT_AVAILABLE}, error=True)
+        return llm.ToolResult(
+            data={"error": NOT_AVAILABLE},
+            error=True,
+        )
 
 
 class ShortStates(llm.NamespacedTool):
@@ -168,11 +174,18 @@ class ShortStates(llm.NamespacedTool):
     ) -> llm.ToolResult | JsonObjectType:
         """Read states; those of a floor, which may be given as the area, are chosen of all."""
         given = dict(tool_input.tool_args)
-        floor_id = floor_called(hass, str(given.get("area") or ""))
+        floor_id = floor_called(
+            hass,
+            str(given.get("area") or ""),
+        )
         if floor_id:
             del given["area"]
             tool_input = replace(tool_input, tool_args=given)
-        result = await super().async_call(hass, tool_input, llm_context)
+        result = await super().async_call(
+            hass,
+            tool_input,
+            llm_context,
+        )
         if not isinstance(result, llm.ToolResult) or not isinstance(
             text := result.data.get("result"), str
         ):
@@ -214,15 +227,17 @@ _ASSIST_NAME: Final = "Device control"
 """The name that Home Assistant gives the Assist API since 2026.11, in all languages."""
 
 
-def source_names(hass: HomeAssistant, sentences: Mapping[str, str]) -> dict[str, str]:
+def source_names(
+    hass: HomeAssistant,
+    sentences: Mapping[str, str],
+) -> dict[str, str]:
     """Return the names of all APIs by id, from the category `common` of a translation where it has one."""
     names: dict[str, str] = {}
     for api in tool_sources(hass).values():
-        name = (
-            sentences.get("source_assist", api.name)
-            if api.name == _ASSIST_NAME
-            else api.name
-        )
+        if api.name == _ASSIST_NAME:
+            name = sentences.get("source_assist", api.name)
+        else:
+            name = api.name
         names[api.id] = (
             sentences["source_admin"].format(source=name)
             if requires_admin(api)
@@ -236,7 +251,10 @@ def requires_admin(api: llm.API) -> bool:
     return bool(getattr(api, "requires_admin", False))
 
 
-async def async_may_use(api: llm.API, context: Context | None) -> bool:
+async def async_may_use(
+    api: llm.API,
+    context: Context | None,
+) -> bool:
     """Return whether an API offers its tools in a context, as `llm.async_get_api` decides since 2026.11.
 
     The users of integrations are nobody: they stand for whoever calls, as on a
@@ -245,7 +263,10 @@ async def async_may_use(api: llm.API, context: Context | None) -> bool:
     if not requires_admin(api):
         return True
     user_id = context.user_id if context else None
-    user = await api.hass.auth.async_get_user(user_id) if user_id else None
+    if user_id:
+        user = await api.hass.auth.async_get_user(user_id)
+    else:
+        user = None
     return (
         user is not None
         and user.is_admin
@@ -258,14 +279,31 @@ async def async_ask_api(
     api: llm.API, llm_context: llm.LLMContext, home: HomeDetail
 ) -> ApiOffer:
     """Ask an API for its tools and prompt. `home` says how to describe the home. Raises whatever the API raises."""
-    if platforms := await async_assist_platforms(api):
-        return _ask_assist(api, platforms, llm_context, home)
+    platforms = await async_assist_platforms(api)
+    if platforms:
+        return _ask_assist(
+            api,
+            platforms,
+            llm_context,
+            home,
+        )
     instance = await api.async_get_api_instance(llm_context)
     tools = tuple(
         tool for tool in instance.tools if isinstance(getattr(tool, "name", None), str)
     )
-    prompt, context = _split_by_history(api.hass, api.id, api, instance.api_prompt)
-    return ApiOffer(api, tools, prompt, context, instance.custom_serializer)
+    prompt, context = _split_by_history(
+        api.hass,
+        api.id,
+        api,
+        instance.api_prompt,
+    )
+    return ApiOffer(
+        api,
+        tools,
+        prompt,
+        context,
+        instance.custom_serializer,
+    )
 
 
 def _ask_assist(
@@ -276,11 +314,14 @@ def _ask_assist(
 ) -> ApiOffer:
     """Ask the platforms of the Assist API one by one, as `homeassistant.components.llm.async_get_tools` does."""
     exposed = async_get_home(api.hass, llm_context.assistant)
-    listed = (
-        partial(describe_home, exposed, telling=home)
-        if home.is_compact and exposed.entities
-        else None
-    )
+    if home.is_compact and exposed.entities:
+        listed = partial(
+            describe_home,
+            exposed,
+            telling=home,
+        )
+    else:
+        listed = None
     tools: list[llm.Tool] = []
     prompts: list[str] = []
     contexts: list[str] = []
@@ -315,15 +356,32 @@ def _ask_platform(
     if domain == HOMEASSISTANT_DOMAIN and listed and (tool := live_context_tool(api)):
         # Its own list of the home is the one slow part of Assist, and is not needed.
         return [ShortStates(tool)], listed(tool.name), ""
-    offer = _offered(api, domain, platform, llm_context)
+    offer = _offered(
+        api,
+        domain,
+        platform,
+        llm_context,
+    )
     prompt = offer.prompt or ""
     if domain == INTENT_DOMAIN:
         # All lines except for the guide depend on the device of the speaker.
-        guide = known if (known := control_guide(api.hass)) in prompt else ""
-        context = prompt.replace(guide, "").strip() if guide else prompt
+        known = control_guide(api.hass)
+        if known in prompt:
+            guide = known
+        else:
+            guide = ""
+        if guide:
+            context = prompt.replace(guide, "").strip()
+        else:
+            context = prompt
         tools = [
             *offer.tools,
-            *_timer_tools_elsewhere(api, platform, llm_context, offer.tools),
+            *_timer_tools_elsewhere(
+                api,
+                platform,
+                llm_context,
+                offer.tools,
+            ),
         ]
         return tools, GUIDE_TO_CALLS if guide and listed else guide, context
     if _is_of_home_assistant(platform):
@@ -359,7 +417,12 @@ def _offered(
     if home not in cache:
         cache.clear()
         cache[home] = LLMTools([])
-    key = (domain, llm_context.assistant, device_id, has_timers)
+    key = (
+        domain,
+        llm_context.assistant,
+        device_id,
+        has_timers,
+    )
     if key not in cache:
         cache[key] = platform.async_get_tools(
             api.hass, llm_context, api.id
@@ -411,7 +474,10 @@ def _split_by_history(
 ) -> tuple[str, str]:
     """Return a prompt as the stable part until it differs from the first one, and as the context from then on."""
     prompts = _first_prompts(hass)
-    known, first = prompts.get(key, (None, None))
+    known, first = prompts.get(
+        key,
+        (None, None),
+    )
     if known is not source:
         prompts[key] = source, prompt
         return prompt, ""
@@ -459,7 +525,11 @@ class MergedApi(llm.API):
 class RenamedTool(llm.NamespacedTool):
     """A tool under another name. It is still called by its own."""
 
-    def __init__(self, name: str, tool: llm.Tool) -> None:
+    def __init__(
+        self,
+        name: str,
+        tool: llm.Tool,
+    ) -> None:
         """Offer `tool` as `name`."""
         super().__init__(DOMAIN, tool)
         self.name = name
@@ -565,7 +635,11 @@ def _distinct(offers: Iterable[ApiOffer]) -> Iterator[_Found]:
                 type(twin) is type(tool) and vars(twin) == vars(tool) for twin in twins
             ):
                 twins.append(tool)
-                yield _Found(offer, tool, unwrapped(tool))
+                yield _Found(
+                    offer,
+                    tool,
+                    unwrapped(tool),
+                )
 
 
 def _define(
@@ -576,9 +650,16 @@ def _define(
     form: _ShownForm,
 ) -> ToolDefinition:
     offer, tool, own = found
-    provided_by = f"Provided by {offer.api.name}." if name != tool.name else ""
+    if name != tool.name:
+        provided_by = f"Provided by {offer.api.name}."
+    else:
+        provided_by = ""
     about = form.description or tool.description or tool.title or ""
-    sentences = (rename_tools(about, renames), *schema.remarks, provided_by)
+    sentences = (
+        rename_tools(about, renames),
+        *schema.remarks,
+        provided_by,
+    )
     short = schema.short
     if short and isinstance(own, SharedTool):
         short = own.tool.definition.short_parameters or short
@@ -596,11 +677,17 @@ def _define(
     )
 
 
-def _form(found: _Found, classes: frozenset[str] | None) -> _ShownForm:
+def _form(
+    found: _Found,
+    classes: frozenset[str] | None,
+) -> _ShownForm:
     """Return how a model is shown a tool: as it is, unless it is told of Assist in short."""
     if classes is None or found.offer.api.id != llm.LLM_API_ASSIST:
         return _ShownForm()
-    own = found.own.tool if isinstance(found.own, UnavailableTool) else found.own
+    if isinstance(found.own, UnavailableTool):
+        own = found.own.tool
+    else:
+        own = found.own
     name = own.name
     if isinstance(own, llm.IntentTool):
         name = own.intent_type
@@ -611,7 +698,11 @@ def _form(found: _Found, classes: frozenset[str] | None) -> _ShownForm:
         _PARTS.get(name),
         name not in _FORMS["unlisted"],
         # Alone, get_items would not tell of what.
-        is_bare=isinstance(own, llm.IntentTool) or name not in _PARTS,
+        is_bare=isinstance(
+            own,
+            llm.IntentTool,
+        )
+        or name not in _PARTS,
     )
 
 
@@ -624,7 +715,10 @@ def _is_of_assist(tool: llm.Tool) -> bool:
     )
 
 
-def _with_headings(offers: Sequence[ApiOffer], texts: Sequence[str]) -> str:
+def _with_headings(
+    offers: Sequence[ApiOffer],
+    texts: Sequence[str],
+) -> str:
     """Join the prompts of the APIs. If there are several, each gets a heading."""
     prompts = [
         (offer.api.name, text)
@@ -692,12 +786,21 @@ def offered_names(origins: Sequence[ToolOrigin]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _hashed_name(origin: ToolOrigin, ordinal: int, taken: set[str]) -> str:
+def _hashed_name(
+    origin: ToolOrigin,
+    ordinal: int,
+    taken: set[str],
+) -> str:
     """Build a name from the valid characters of the old one and a hash, longer where a shorter one is taken."""
     legible = origin.name
     if not _CHARACTERS.fullmatch(legible):
         legible = (
-            unicode_slug.slugify(legible, separator="_", lowercase=False) or "tool"
+            unicode_slug.slugify(
+                legible,
+                separator="_",
+                lowercase=False,
+            )
+            or "tool"
         )
     if not _LEGAL.match(legible):
         legible = f"_{legible}"
@@ -712,7 +815,10 @@ def _hashed_name(origin: ToolOrigin, ordinal: int, taken: set[str]) -> str:
     return next(name for name in candidates if name not in taken)
 
 
-def rename_tools(text: str, names: Mapping[str, str]) -> str:
+def rename_tools(
+    text: str,
+    names: Mapping[str, str],
+) -> str:
     """Replace old names of tools in a text.
 
     `names` maps old to new. A name that is an ordinary word, such as "search", is only
@@ -721,9 +827,15 @@ def rename_tools(text: str, names: Mapping[str, str]) -> str:
     renamed = {old: new for old, new in names.items() if old != new and old in text}
     if not renamed:
         return text
-    longest_first = sorted(renamed, key=lambda name: (-len(name), name))
+    longest_first = sorted(
+        renamed,
+        key=lambda name: (-len(name), name),
+    )
     pattern = re.compile("|".join(_mention(name) for name in longest_first))
-    return pattern.sub(lambda found: renamed[found[0]], text)
+    return pattern.sub(
+        lambda found: renamed[found[0]],
+        text,
+    )
 
 
 def _mention(name: str) -> str:

@@ -19,11 +19,24 @@ type CustomSerializer = Callable[[object], object]
 _OPENAPI_VERSION: Final = "3.1.0"
 """The version whose schemas are JSON Schema."""
 _REFUSED_AT_THE_TOP: Final = frozenset(
-    {"allOf", "anyOf", "oneOf", "not", "enum", "const"}
+    {
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "enum",
+        "const",
+    }
 )
 """Keywords that OpenAI does not accept at the top level of a tool's schema."""
 _MAPS_OF_SCHEMAS: Final = frozenset(
-    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+    {
+        "properties",
+        "patternProperties",
+        "$defs",
+        "definitions",
+        "dependentSchemas",
+    }
 )
 _LISTS_OF_SCHEMAS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _SCHEMAS: Final = frozenset(
@@ -53,7 +66,14 @@ _DEFAULTS: Final[Mapping[str, JsonValue]] = {
 """Keywords with their default values, which can be left out."""
 _COMMENTS: Final = frozenset({"$comment", "$schema"})
 _PLAIN: Final = frozenset(
-    {"type", "minimum", "maximum", "minLength", "maxLength", "description"}
+    {
+        "type",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "description",
+    }
 )
 """Keywords that say the same in a branch as beside it."""
 
@@ -110,7 +130,8 @@ def _tidied(schema: JsonObject) -> JsonObject:
                 tidied[keyword] = _sorted_texts(value)
             case _:
                 tidied[keyword] = value
-    if isinstance(properties := tidied.get("properties"), dict):
+    properties = tidied.get("properties")
+    if isinstance(properties, dict):
         required = _list(tidied.get("required"))
         for name, part in properties.items():
             if isinstance(part, dict) and name not in required:
@@ -137,12 +158,17 @@ def _merged(schema: JsonObject) -> JsonObject:
 
 
 def _tidied_value(value: JsonValue) -> JsonValue:
-    return _tidied(value) if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return _tidied(value)
+    return value
 
 
 def _titled(name: str, schema: JsonValue) -> JsonValue:
     """Remove a title that repeats the name."""
-    title = schema.get("title") if isinstance(schema, dict) else None
+    if isinstance(schema, dict):
+        title = schema.get("title")
+    else:
+        title = None
     if (
         not isinstance(schema, dict)
         or not isinstance(title, str)
@@ -155,26 +181,31 @@ def _titled(name: str, schema: JsonValue) -> JsonValue:
 def _sorted_texts(values: list[JsonValue]) -> list[JsonValue]:
     """Sort a choice of texts, which often comes from a set."""
     texts = [value for value in values if isinstance(value, str)]
-    return [*sorted(texts)] if len(texts) == len(values) else values
+    if len(texts) == len(values):
+        return [*sorted(texts)]
+    return values
 
 
 def _without_null(schema: JsonObject) -> JsonObject:
     """Remove null from an optional argument, because the argument can be left out instead."""
     result = dict(schema)
-    if isinstance(types := result.get("type"), list) and "null" in types:
+    types = result.get("type")
+    if isinstance(types, list) and "null" in types:
         others = [kind for kind in types if kind != "null"]
         result["type"] = others[0] if len(others) == 1 else others
-    if isinstance(values := result.get("enum"), list) and None in values:
+    values = result.get("enum")
+    if isinstance(values, list) and None in values:
         result["enum"] = _sorted_texts([value for value in values if value is not None])
-    if (
-        isinstance(branches := result.get("anyOf"), list)
-        and {"type": "null"} in branches
-    ):
+    branches = result.get("anyOf")
+    if isinstance(branches, list) and {"type": "null"} in branches:
         others = [branch for branch in branches if branch != {"type": "null"}]
         del result["anyOf"]
         match others:
             case [dict(only)]:
-                return {**only, **result}
+                return {
+                    **only,
+                    **result,
+                }
             case _:
                 result["anyOf"] = others
     return result
@@ -190,14 +221,18 @@ class _Requirements:
 
     def absorb(self, schema: JsonObject) -> None:
         """Add the requirements of a schema."""
-        if isinstance(properties := schema.get("properties"), dict):
+        properties = schema.get("properties")
+        if isinstance(properties, dict):
             for name, part in properties.items():
                 self._add_property(name, part)
         self._require(_texts(schema.get("required")))
         for branch in _object_schemas(schema.get("allOf")):
             self.absorb(branch)
         for keyword, quantity in (("anyOf", "at least one"), ("oneOf", "exactly one")):
-            self._absorb_alternatives(_object_schemas(schema.get(keyword)), quantity)
+            self._absorb_alternatives(
+                _object_schemas(schema.get(keyword)),
+                quantity,
+            )
         for together in _excluded(schema.get("not")):
             self.remarks.append(f"Do not give {' and '.join(together)} together.")
 
@@ -226,7 +261,11 @@ class _Requirements:
                 f"Give {quantity} of: {'; '.join(' with '.join(choice) for choice in choices)}."
             )
 
-    def _add_property(self, name: str, part: JsonValue) -> None:
+    def _add_property(
+        self,
+        name: str,
+        part: JsonValue,
+    ) -> None:
         known = self.properties.get(name, part)
         self.properties[name] = known if known == part else {"anyOf": [known, part]}
 
@@ -244,13 +283,19 @@ def _with_object_on_top(schema: JsonObject) -> ToolSchema:
     requirements = _Requirements()
     requirements.absorb(schema)
     own = _REFUSED_AT_THE_TOP | {"type", "properties", "required"}
-    parameters: JsonObject = {"type": "object", "properties": requirements.properties}
+    parameters: JsonObject = {
+        "type": "object",
+        "properties": requirements.properties,
+    }
     if requirements.required:
         parameters["required"] = [*requirements.required]
     parameters |= {
         keyword: value for keyword, value in schema.items() if keyword not in own
     }
-    return ToolSchema(parameters, tuple(dict.fromkeys(requirements.remarks)))
+    return ToolSchema(
+        parameters,
+        tuple(dict.fromkeys(requirements.remarks)),
+    )
 
 
 def _describes_object(schema: JsonObject) -> bool:
@@ -295,7 +340,9 @@ def _texts(values: JsonValue) -> list[str]:
 
 
 def _list(value: JsonValue) -> list[JsonValue]:
-    return value if isinstance(value, list) else []
+    if isinstance(value, list):
+        return value
+    return []
 
 
 _DOMAIN: Final = "domain"
@@ -319,26 +366,37 @@ def short_parameters(
         if keyword != "additionalProperties"
     }
     parts: JsonObject = {}
-    if isinstance(properties := parameters.get("properties"), dict):
+    properties = parameters.get("properties")
+    if isinstance(properties, dict):
         needed = {
             *_texts(parameters.get("required")),
             *(() if _AREA in properties else (_FLOOR,)),
         }
         for name, part in properties.items():
-            shortened = _short_parameter(name, part, telling)
+            shortened = _short_parameter(
+                name,
+                part,
+                telling,
+            )
             if shortened is not None or name in needed:
                 parts[name] = part if shortened is None else shortened
         short["properties"] = parts
     return short
 
 
-def without_arguments(parameters: JsonObject, names: Collection[str]) -> JsonObject:
+def without_arguments(
+    parameters: JsonObject,
+    names: Collection[str],
+) -> JsonObject:
     """Return parameters without some arguments."""
     properties = parameters.get("properties")
     if not names or not isinstance(properties, dict):
         return parameters
     others = {name: part for name, part in properties.items() if name not in names}
-    return {**parameters, "properties": others}
+    return {
+        **parameters,
+        "properties": others,
+    }
 
 
 def _short_parameter(
@@ -352,7 +410,9 @@ def _short_parameter(
             return None
         case {"items": {"enum": list(classes)}} if name == ATTR_DEVICE_CLASS:
             is_present = not telling.isdisjoint(_texts(classes))
-            return {"type": "string"} if is_present else None
+            if is_present:
+                return {"type": "string"}
+            return None
         case {"items": dict(items)} if name == _DOMAIN:
             return items
         case {"anyOf": [one, {"type": "array", "items": items} as several]} if (
@@ -424,13 +484,22 @@ def _identity(part: object) -> object:
         and isinstance(part.container, list)
         and {*map(type, part.container)} == {str}
     ):
-        return (part.msg, part.fold_case, part.space, *part.container)
+        return (
+            part.msg,
+            part.fold_case,
+            part.space,
+            *part.container,
+        )
     return id(part)
 
 
 def _parts(schema: probatio.Schema) -> Iterator[object]:
     """Yield the parts of a schema, down to the validators of its arguments."""
-    yield from (type(schema), schema.required, schema.extra)
+    yield from (
+        type(schema),
+        schema.required,
+        schema.extra,
+    )
     match schema.schema:
         case dict() as arguments:
             for marker, validator in arguments.items():

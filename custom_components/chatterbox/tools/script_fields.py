@@ -25,7 +25,11 @@ from ..home.entities import Home
 from ..home.name_index import NameIndex
 
 _KINDS: Final = frozenset({"entity", "device", "area", "floor"})
-_FILTERS: Final = ("filter", "entity", "device")
+_FILTERS: Final = (
+    "filter",
+    "entity",
+    "device",
+)
 """The keys of a selector with alternatives, of which one has to fit."""
 _ASKED: Final = (
     "domain",
@@ -37,7 +41,14 @@ _ASKED: Final = (
     "model_id",
 )
 """The facts that a filter asks for. Home Assistant describes no script whose fields ask for features."""
-_OF_DEVICE: Final = ("id", "manufacturer", "model", "model_id", "name", "name_by_user")
+_OF_DEVICE: Final = (
+    "id",
+    "manufacturer",
+    "model",
+    "model_id",
+    "name",
+    "name_by_user",
+)
 _MOST_LISTED: Final = 12
 
 
@@ -50,7 +61,11 @@ class ScriptFields:
     called: Callable[[str, AbstractSet[str]], AbstractSet[str]]
     """Returns those of some exposed entities that a name may mean."""
 
-    def resolved(self, fields: probatio.Schema, arguments: JsonObject) -> JsonObject:
+    def resolved(
+        self,
+        fields: probatio.Schema,
+        arguments: JsonObject,
+    ) -> JsonObject:
         """Return the arguments of a script with ids in place of names. Raises `Unfit`."""
         given = dict(arguments)
         known = {
@@ -82,11 +97,10 @@ class ScriptFields:
         name, options = str(value), self._options(kind, config)
         if name in options:
             return name
-        found = (
-            self.called(name, options.keys())
-            if kind == "entity"
-            else _index(options).find(name)
-        )
+        if kind == "entity":
+            found = self.called(name, options.keys())
+        else:
+            found = _index(options).find(name)
         if len(found) == 1:
             return next(iter(found))
         names = sorted(
@@ -133,17 +147,20 @@ class ScriptFields:
             self.hass.states.get(entity_id),
             er.async_get(self.hass).async_get(entity_id),
         )
-        device = (
-            dr.async_get(self.hass).async_get(entry.device_id)
-            if entry and entry.device_id
-            else None
-        )
+        if entry and entry.device_id:
+            device = dr.async_get(self.hass).async_get(entry.device_id)
+        else:
+            device = None
         facts = {key: getattr(device, key, None) for key in _OF_DEVICE}
         own = {
             "domain": entity_id.partition(".")[0],
             "integration": entry.platform if entry else None,
         }
-        return {**(state.attributes if state else {}), **facts, **own}
+        return {
+            **(state.attributes if state else {}),
+            **facts,
+            **own,
+        }
 
 
 def _fits(
@@ -154,7 +171,10 @@ def _fits(
     )
     alternatives: list[list[object]] = [
         [config],
-        *filter(None, [_listed(config.get(key)) for key in _FILTERS]),
+        *filter(
+            None,
+            [_listed(config.get(key)) for key in _FILTERS],
+        ),
     ]
     is_one = entity_id not in not_these and (not only or entity_id in only)
     return is_one and all(
@@ -162,16 +182,26 @@ def _fits(
     )
 
 
-def _has(facts: Mapping[str, object], wanted: object) -> bool:
+def _has(
+    facts: Mapping[str, object],
+    wanted: object,
+) -> bool:
     """Return whether a thing has one of the values for each of the facts that are wanted."""
-    given = wanted if isinstance(wanted, Mapping) else {}
+    if isinstance(wanted, Mapping):
+        given = wanted
+    else:
+        given = {}
     return all(
         facts.get(key) in _listed(given[key]) for key in _ASKED if given.get(key)
     )
 
 
 def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value] if value else []
+    if isinstance(value, list):
+        return value
+    if value:
+        return [value]
+    return []
 
 
 def _index(options: Mapping[str, Sequence[str]]) -> NameIndex[str]:

@@ -69,7 +69,10 @@ _marks: Final = singleton(HassKey[dict[str, _Mark]](f"{DOMAIN}_turn_tools"))(
 """Returns the marks by the ids of the APIs."""
 
 
-def is_unresponsive(hass: HomeAssistant, api: llm.API) -> bool:
+def is_unresponsive(
+    hass: HomeAssistant,
+    api: llm.API,
+) -> bool:
     """Return whether an API is marked as unresponsive. Another API that was registered in its place is not."""
     mark = _marks(hass).get(api.id)
     return mark is not None and mark.api is api and time.monotonic() < mark.end
@@ -112,8 +115,14 @@ def _last_offer(
     """Return what an API that is late has offered last to the speaker, or else to nobody in particular."""
     contexts = (llm_context, context_without_speaker(api.hass))
     keys = (_offer_key(api, context, home) for context in contexts)
-    offers = filter(None, map(_last_offers(api.hass).get, keys))
-    return next((offer for offer in offers if offer.api is api), None)
+    offers = filter(
+        None,
+        map(_last_offers(api.hass).get, keys),
+    )
+    return next(
+        (offer for offer in offers if offer.api is api),
+        None,
+    )
 
 
 API_TIMEOUT: Final = 10.0
@@ -131,7 +140,11 @@ _LATE: Final = (
 class EffectDispatcher(ToolDispatcher, Protocol):
     """Runs tools, and predicts the effects of a call."""
 
-    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
+    async def async_effects(
+        self,
+        name: str,
+        arguments: JsonObject,
+    ) -> Effects:
         """Return the effects that a call would have, without running it. May raise anything."""
 
 
@@ -320,7 +333,11 @@ async def _async_ask(
             task = hass.async_create_background_task(
                 trial, f"chatterbox trial of LLM API {api.id}", eager_start=False
             )
-            _marks(hass)[api.id] = _Mark(api, time.monotonic() + UNRESPONSIVE_FOR, task)
+            _marks(hass)[api.id] = _Mark(
+                api,
+                time.monotonic() + UNRESPONSIVE_FOR,
+                task,
+            )
             return _Answer(api, _last_offer(api, llm_context, home), _LATE)
         if question.cancelled():
             return _Answer(api, problem=_CANCELLED)
@@ -331,11 +348,10 @@ async def _async_ask(
             del offers[next(iter(offers))]
         return _Answer(api, offers[key])
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and the others are still good
-        reason = (
-            str(error)
-            if isinstance(error, HomeAssistantError)
-            else type(error).__name__
-        )
+        if isinstance(error, HomeAssistantError):
+            reason = str(error)
+        else:
+            reason = type(error).__name__
         return _Answer(api, problem=f"it could not name its tools: {reason}")
     finally:
         question.cancel()
@@ -363,7 +379,11 @@ def _log_problems(
             logged.discard(subject)
         elif subject not in logged:
             logged.add(subject)
-            LOGGER.warning("%s: %s", subject, problem)
+            LOGGER.warning(
+                "%s: %s",
+                subject,
+                problem,
+            )
 
 
 async def async_offer_common_tools(
@@ -381,7 +401,11 @@ async def async_offer_common_tools(
     offer = await async_offer_tools(
         hass, settings.llm_apis, context, timeout, home=settings.home, policy=policy
     )
-    own = offered_to(hass, settings, home_is_large=offer.home_is_large)
+    own = offered_to(
+        hass,
+        settings,
+        home_is_large=offer.home_is_large,
+    )
     return offer.told_of(with_own_tools(hass, offer.definitions, own))
 
 
@@ -474,14 +498,32 @@ class _JoinedDispatcher:
     otherwise: EffectDispatcher
     """Runs all other tools, and fails for unknown ones."""
 
-    def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
+    def targets(
+        self,
+        name: str,
+        arguments: JsonObject,
+    ) -> frozenset[str] | None:
         return self._of(name).targets(name, arguments)
 
-    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
-        return await self._of(name).async_effects(name, arguments)
+    async def async_effects(
+        self,
+        name: str,
+        arguments: JsonObject,
+    ) -> Effects:
+        return await self._of(name).async_effects(
+            name,
+            arguments,
+        )
 
-    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
-        return await self._of(call.name).dispatch(call, arguments)
+    async def dispatch(
+        self,
+        call: ToolCall,
+        arguments: JsonObject,
+    ) -> ToolOutcome:
+        return await self._of(call.name).dispatch(
+            call,
+            arguments,
+        )
 
     def _of(self, name: str) -> EffectDispatcher:
         return self.by_name.get(name, self.otherwise)

@@ -111,10 +111,18 @@ def to_native(result: ToolResult) -> llm.ToolResult:
     ):  # as a person reads it in the chat
         native = llm.ToolResult(found, result.is_error)
     elif result.synthetic:
-        native = NotRun({"not_run": result.content}, result.is_error)
+        native = NotRun(
+            {"not_run": result.content},
+            result.is_error,
+        )
     else:
-        native = Note({"note": result.content}, result.is_error)
-    return _marked(native) if result.open_world else native
+        native = Note(
+            {"note": result.content},
+            result.is_error,
+        )
+    if result.open_world:
+        return _marked(native)
+    return native
 
 
 def _marked(result: llm.ToolResult) -> llm.ToolResult:
@@ -124,7 +132,10 @@ def _marked(result: llm.ToolResult) -> llm.ToolResult:
         marked.__class__ = _marking(type(result))  # type: ignore[arg-type]  # a class has a hash, only its objects do not
     # that type cannot be extended: the mark matters more than the type's own attributes
     except TypeError:
-        return _marking(llm.ToolResult)(result.data, result.error)
+        return _marking(llm.ToolResult)(
+            result.data,
+            result.error,
+        )
     return marked
 
 
@@ -204,15 +215,27 @@ _messages: Final = singleton(
 """Returns messages by the `id` of their content, for as long as the content is referenced."""
 
 
-def message_of(hass: HomeAssistant, content: SaidContent, files: ShownFiles) -> Message:
+def message_of(
+    hass: HomeAssistant,
+    content: SaidContent,
+    files: ShownFiles,
+) -> Message:
     """Return the message of a content; `files` describes its attachments."""
     if isinstance(content, UserContent) and content.attachments:
         return user_message(content, files)  # a file may be missing in the next turn
     messages, key = _messages(hass), id(content)
-    if (message := messages.get(key)) is None:
+    message = messages.get(key)
+    if message is None:
         message = (
-            weakref.ref(content, lambda _: messages.pop(key, None)),
-            _translated(hass, content, files),
+            weakref.ref(
+                content,
+                lambda _: messages.pop(key, None),
+            ),
+            _translated(
+                hass,
+                content,
+                files,
+            ),
         )
         messages[key] = message
     return message[1]
@@ -229,7 +252,10 @@ def _translated(
                 ToolCall(call.id, call.tool_name, _arguments_text(call))
                 for call in content.tool_calls or ()
             )
-            items = content.native if _is_ours(content.native) else ()
+            if _is_ours(content.native):
+                items = content.native
+            else:
+                items = ()
             return AssistantMessage(
                 content.content or "", content.thinking_content or "", calls, items
             )
@@ -279,7 +305,12 @@ def content_of(message: Message, agent_id: str) -> Content:
     """Return a message as ChatLog content; `agent_id` is its author."""
     match message:
         case UserMessage():
-            return SpokenContent(message.text, None, message.context, message.omitted)
+            return SpokenContent(
+                message.text,
+                None,
+                message.context,
+                message.omitted,
+            )
         case AssistantMessage():
             return AssistantContent(
                 agent_id=agent_id,
@@ -299,7 +330,12 @@ def content_of(message: Message, agent_id: str) -> Content:
 
 def tool_input(call: ToolCall) -> llm.ToolInput:
     """Return a call that our loop runs itself."""
-    return llm.ToolInput(call.name, shown_arguments(call), id=call.id, external=True)
+    return llm.ToolInput(
+        call.name,
+        shown_arguments(call),
+        id=call.id,
+        external=True,
+    )
 
 
 type Delta = AssistantContentDeltaDict | ToolResultContentDeltaDict
@@ -316,7 +352,11 @@ async def _at_once() -> None:
     """Return immediately."""
 
 
-def keep_context(chat_log: ChatLog, context: str, omitted: str = "") -> None:
+def keep_context(
+    chat_log: ChatLog,
+    context: str,
+    omitted: str = "",
+) -> None:
     """Store the context of this turn with the user's last message."""
     latest = chat_log.content[-1]
     if isinstance(latest, UserContent):
@@ -325,7 +365,10 @@ def keep_context(chat_log: ChatLog, context: str, omitted: str = "") -> None:
         )
 
 
-def history(chat_log: ChatLog, files: ShownFiles = NO_FILES) -> Transcript:
+def history(
+    chat_log: ChatLog,
+    files: ShownFiles = NO_FILES,
+) -> Transcript:
     """Return the messages before those of this turn; `files` describes their attachments."""
     contents = chat_log.content
     if contents and isinstance(contents[-1], UserContent):
@@ -346,19 +389,30 @@ def _is_cancelled(content: Content) -> bool:
     )
 
 
-def put_before(chat_log: ChatLog, earlier: Transcript, agent_id: str) -> None:
+def put_before(
+    chat_log: ChatLog,
+    earlier: Transcript,
+    agent_id: str,
+) -> None:
     """Insert earlier messages of a conversation before the user's last message."""
     contents = chat_log.content
     place = len(contents) - bool(contents and isinstance(contents[-1], UserContent))
     contents[place:place] = [content_of(message, agent_id) for message in earlier]
 
 
-def drop_before(chat_log: ChatLog, moment: datetime | None) -> None:
+def drop_before(
+    chat_log: ChatLog,
+    moment: datetime | None,
+) -> None:
     """Drop what was said in a conversation before a moment, but the instructions and the message of this turn."""
     first, *others = chat_log.content
     if moment and others:
         later = [one for one in others[:-1] if one.created >= moment]
-        chat_log.content[:] = [first, *later, others[-1]]
+        chat_log.content[:] = [
+            first,
+            *later,
+            others[-1],
+        ]
 
 
 def is_fresh(chat_log: ChatLog) -> bool:
@@ -373,11 +427,9 @@ def is_fresh(chat_log: ChatLog) -> bool:
 def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:
     """Return the user's message of this turn with its attachments and its stored context."""
     latest = chat_log.content[-1]
-    return (
-        user_message(latest, files)
-        if isinstance(latest, UserContent)
-        else UserMessage("")
-    )
+    if isinstance(latest, UserContent):
+        return user_message(latest, files)
+    return UserMessage("")
 
 
 async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what others do with a turn meanwhile, and at its end
@@ -401,7 +453,12 @@ async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what 
     before = len(chat_log.content)
     start = before - isinstance(chat_log.content[-1], UserContent)
     saved = _saved(chat_log)
-    deltas = _deltas(chat_log, events, follow, report)
+    deltas = _deltas(
+        chat_log,
+        events,
+        follow,
+        report,
+    )
     try:
         async with aclosing(
             chat_log.async_add_delta_content_stream(agent_id, deltas)
@@ -412,7 +469,11 @@ async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what 
     except BaseException:
         await deltas.aclose()
         chat_log.content[before:] = [
-            content_of(message, agent_id) for message in report.recorder.interrupted()
+            content_of(
+                message,
+                agent_id,
+            )
+            for message in report.recorder.interrupted()
         ]
         _async_keep(chat_log, start, saved)
         raise
@@ -453,7 +514,10 @@ async def _deltas(
                         yield {"role": "assistant"}
                         yield delta
                     else:
-                        yield {"role": "assistant", **delta}
+                        yield {
+                            "role": "assistant",
+                            **delta,
+                        }
                     in_message = True
                 in_message = in_message and not isinstance(
                     event, (MessageDone, ToolFinished)
@@ -491,7 +555,11 @@ def _saved(chat_log: ChatLog) -> ChatLog | None:
     return stored_chat_logs(chat_log.hass).get(chat_log.conversation_id)
 
 
-def _async_keep(chat_log: ChatLog, start: int, saved: ChatLog | None) -> None:
+def _async_keep(
+    chat_log: ChatLog,
+    start: int,
+    saved: ChatLog | None,
+) -> None:
     """Save a ChatLog that Home Assistant drops because its turn did not return.
 
     The turn's own content begins at `start`, with the user's message; `saved` is the
@@ -526,7 +594,11 @@ def _async_keep(chat_log: ChatLog, start: int, saved: ChatLog | None) -> None:
 # (homeassistant.components.conversation.chat_log).
 type DeltaListener = Callable[[ChatLog, dict[str, object]], None]
 
-FILLERS: Final = ("spoken_filler", "spoken_filler_2", "spoken_filler_3")
+FILLERS: Final = (
+    "spoken_filler",
+    "spoken_filler_2",
+    "spoken_filler_3",
+)
 """Keys of the fillers, in the order in which they are spoken."""
 
 ENDS_SENTENCE: Final = "\n\n"
@@ -558,7 +630,11 @@ class SpokenDeltas:
         self.speaks = asyncio.Event()
         """Set when any of the answer is spoken."""
 
-    def __call__(self, chat_log: ChatLog, delta: dict[str, object]) -> None:
+    def __call__(
+        self,
+        chat_log: ChatLog,
+        delta: dict[str, object],
+    ) -> None:
         """Pass on a delta with the text that can be spoken by now."""
         if "role" in delta or "tool_calls" in delta:
             self._end_message()
@@ -567,9 +643,16 @@ class SpokenDeltas:
             self._listener(chat_log, delta)
             return
         if self._filter is None:
-            self._filter = speech_filter(chat_log, self._language, ENDS_SENTENCE)
+            self._filter = speech_filter(
+                chat_log,
+                self._language,
+                ENDS_SENTENCE,
+            )
         rest = {key: value for key, value in delta.items() if key != "content"}
-        self._pass_on(rest, self._filter.feed(content))
+        self._pass_on(
+            rest,
+            self._filter.feed(content),
+        )
 
     def finish(self) -> None:
         """Speak the held text of the message that ends here."""
@@ -579,7 +662,13 @@ class SpokenDeltas:
 
     def say(self, text: str) -> None:
         """Speak text unchanged that is not part of the current message."""
-        self._listener(self._chat_log, {"role": "assistant", "content": text})
+        self._listener(
+            self._chat_log,
+            {
+                "role": "assistant",
+                "content": text,
+            },
+        )
 
     def fill(self, filler: str) -> None:
         """Speak a filler, after the end of a sentence or between two words: a word is never passed on in parts."""
@@ -600,7 +689,11 @@ class SpokenDeltas:
         if self._ends_amid_words:
             self._pass_on({}, ENDS_SENTENCE)
 
-    def _pass_on(self, rest: dict[str, object], spoken: str) -> None:
+    def _pass_on(
+        self,
+        rest: dict[str, object],
+        spoken: str,
+    ) -> None:
         if spoken:
             spoken = with_early_start(spoken, self._passed_on)
             self._passed_on += len(spoken)
@@ -616,10 +709,18 @@ class SpokenDeltas:
 def with_early_start(spoken: str, passed_on: int) -> str:
     """Return text whose first sentence is long enough for the pipeline to start to speak, after so many characters."""
     missing = _BEGINS_TO_SPEAK - passed_on - len(spoken)
-    return spoken.replace(ENDS_SENTENCE, ENDS_SENTENCE + "\n" * missing, 1)
+    return spoken.replace(
+        ENDS_SENTENCE,
+        ENDS_SENTENCE + "\n" * missing,
+        1,
+    )
 
 
-def speech_filter(chat_log: ChatLog, language: str, pause: str = "") -> SpeechFilter:
+def speech_filter(
+    chat_log: ChatLog,
+    language: str,
+    pause: str = "",
+) -> SpeechFilter:
     """Return a filter for an answer, which names no tools and leaves the names in the home as they are."""
     offered = chat_log.llm_api.tools if chat_log.llm_api else ()
     tools = (
@@ -635,7 +736,10 @@ def speech_filter(chat_log: ChatLog, language: str, pause: str = "") -> SpeechFi
 
 
 @lru_cache(maxsize=4)
-def _written_names(home: Home, language: str) -> tuple[str, ...]:
+def _written_names(
+    home: Home,
+    language: str,
+) -> tuple[str, ...]:
     """Return the names in a home that a voice would hear in other words."""
     names = {name for entity in home.all_entities for name in entity.names}
     names |= {name for room in home.rooms for name in (room.name, *room.aliases)}
@@ -644,13 +748,20 @@ def _written_names(home: Home, language: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def speaking(chat_log: ChatLog, language: str) -> Generator[SpokenDeltas | None]:
+def speaking(
+    chat_log: ChatLog,
+    language: str,
+) -> Generator[SpokenDeltas | None]:
     """Give the listener of the ChatLog speakable text, for one turn; None without a listener."""
     listener = chat_log.delta_listener
     if listener is None:
         yield None
         return
-    spoken = SpokenDeltas(chat_log, listener, language)
+    spoken = SpokenDeltas(
+        chat_log,
+        listener,
+        language,
+    )
     chat_log.delta_listener = spoken
     try:
         yield spoken
@@ -683,7 +794,11 @@ def filling_silence[T](
         waiting.cancel()
 
 
-async def _fill(spoken: SpokenDeltas, fillers: Sequence[str], after: float) -> None:
+async def _fill(
+    spoken: SpokenDeltas,
+    fillers: Sequence[str],
+    after: float,
+) -> None:
     """Speak a filler after each silence of some seconds: a satellite may hang in a stream that is silent for longer."""
     for filler in cycle(fillers):
         with suppress(TimeoutError):

@@ -55,7 +55,10 @@ class Thread:
     """Target temperatures before outside content entered the conversation and a temperature was changed without
     approval.
     """
-    notices: set[str] = field(default_factory=set, compare=False)
+    notices: set[str] = field(
+        default_factory=set,
+        compare=False,
+    )
     """Keys of sentences that are said once in a conversation, and were."""
 
 
@@ -102,10 +105,14 @@ class Continuity:
             (self.subentry.subentry_id, chat_log.conversation_id),
         )
         if speaker.is_guest:
-            drop_before(chat_log, async_get_home_rules(self.hass).current.guests_since)
+            drop_before(
+                chat_log,
+                async_get_home_rules(self.hass).current.guests_since,
+            )
         # A client that chooses its ids uses them again after Home Assistant has dropped
         # the conversation.
-        if (thread := threads.get(place)) is None or is_fresh(chat_log):
+        thread = threads.get(place)
+        if thread is None or is_fresh(chat_log):
             found = None
             if not speaker.is_guest:
                 found = await self._async_find(
@@ -188,10 +195,15 @@ class Continuity:
         the dialog may be new or may have been open before a restart.
         """
         if asked_for:
-            earlier = await self._async_theirs(store, asked_for, speaker)
+            earlier = await self._async_theirs(
+                store,
+                asked_for,
+                speaker,
+            )
             if earlier and self._goes_on(earlier[0][-1].ended_at):
                 return earlier
-        if (theirs := _turns_of(speaker)) is None:
+        theirs = _turns_of(speaker)
+        if theirs is None:
             return None
         longest = max(
             CONVERSATION_TIMEOUT.total_seconds(),
@@ -210,7 +222,11 @@ class Continuity:
             last.ended_at
         ):
             return None
-        return await self._async_theirs(store, last.origin.conversation_id, speaker)
+        return await self._async_theirs(
+            store,
+            last.origin.conversation_id,
+            speaker,
+        )
 
     async def _async_theirs(
         self, store: HistoryStore, conversation_id: str, speaker: Speaker
@@ -218,7 +234,9 @@ class Continuity:
         """Return the turns of the current speaker in a conversation; others may have used the same id."""
         turns = await store.turns(conversation_id, _MOST_TURNS)
         theirs = tuple(turn for turn in turns if self._is_theirs(turn, speaker))
-        return (theirs, len(turns) == _MOST_TURNS) if theirs else None
+        if theirs:
+            return (theirs, len(turns) == _MOST_TURNS)
+        return None
 
     def _may_any_resume(self) -> bool:
         """Return whether any stored conversation can be resumed now."""
@@ -248,7 +266,11 @@ class Continuity:
             <= self.settings.continue_minutes * _SECONDS
         )
 
-    def _is_theirs(self, turn: StoredTurn, speaker: Speaker) -> bool:
+    def _is_theirs(
+        self,
+        turn: StoredTurn,
+        speaker: Speaker,
+    ) -> bool:
         """Return whether a turn is by the current speaker and with this agent."""
         origin = turn.origin
         if (
@@ -284,8 +306,6 @@ def _turns_of(speaker: Speaker) -> Selection | None:
         return None
     if speaker.sure_device_id is not None:
         return Selection(device_id=speaker.sure_device_id)
-    return (
-        Selection(person_id=speaker.person_id)
-        if speaker.person_id is not None
-        else None
-    )
+    if speaker.person_id is not None:
+        return Selection(person_id=speaker.person_id)
+    return None

@@ -112,8 +112,16 @@ class _DrySource(TurnSource):
     """That of the turn, once it is prepared."""
 
     @override
-    def new_record(self, text: str, agent: str) -> TurnRecord:
-        return TurnRecord(text, agent, is_stored=False)
+    def new_record(
+        self,
+        text: str,
+        agent: str,
+    ) -> TurnRecord:
+        return TurnRecord(
+            text,
+            agent,
+            is_stored=False,
+        )
 
     @override
     def summaries(
@@ -130,7 +138,11 @@ class _DrySource(TurnSource):
         return self.model
 
     @override
-    def settings(self, hass: HomeAssistant, settings: AgentSettings) -> AgentSettings:
+    def settings(
+        self,
+        hass: HomeAssistant,
+        settings: AgentSettings,
+    ) -> AgentSettings:
         """Return a copy: to report missing tools is left to real turns."""
         return replace(settings)
 
@@ -142,7 +154,10 @@ class _DrySource(TurnSource):
     @override
     def adapted(self, turn: Turn) -> Turn:
         """Leave the search of the web to real turns: the service would run it, and charge for it."""
-        return replace(super().adapted(turn), searches=0)
+        return replace(
+            super().adapted(turn),
+            searches=0,
+        )
 
 
 class DryConversation:
@@ -189,19 +204,27 @@ class DryConversation:
             DOMAIN
         )
         for entry in entries:
-            subentry = (
-                entry.subentries.get(entity.config_subentry_id or "")
-                if entity
-                else None
-            )
-            agent = (
-                entry.runtime_data.agents.get(subentry.subentry_id)
-                if subentry
-                else None
-            )
+            if entity:
+                subentry = entry.subentries.get(entity.config_subentry_id or "")
+            else:
+                subentry = None
+            if subentry:
+                agent = entry.runtime_data.agents.get(subentry.subentry_id)
+            else:
+                agent = None
             if subentry and agent:
-                built = _BuiltAgent(agent_id, entry, subentry, agent)
-                return cls(hass, built, asker, is_model_alone=is_model_alone)
+                built = _BuiltAgent(
+                    agent_id,
+                    entry,
+                    subentry,
+                    agent,
+                )
+                return cls(
+                    hass,
+                    built,
+                    asker,
+                    is_model_alone=is_model_alone,
+                )
         return None
 
     async def async_say(self, text: str) -> DryTurn:
@@ -223,14 +246,27 @@ class DryConversation:
         results: tuple[DryResult, ...] = ()
         if recorder.requester:
             calls = source.dispatchers[-1].calls
-            results = _results(calls, recorder.requester.guard, taker.question)
+            results = _results(
+                calls,
+                recorder.requester.guard,
+                taker.question,
+            )
         last = record.messages[-1:]
         is_by_model = (
             isinstance(last[0], AssistantMessage)
             and as_models_read(record.messages)[-1:] == last
         )
-        answer = record.finished.text if record.finished else ""
-        return DryTurn(answer, results, record.facts, taker.question, is_by_model)
+        if record.finished:
+            answer = record.finished.text
+        else:
+            answer = ""
+        return DryTurn(
+            answer,
+            results,
+            record.facts,
+            taker.question,
+            is_by_model,
+        )
 
     async def _async_run(self, turn_input: TurnInput) -> _QuestionTaker:
         """Run a turn, and return what took its question, with its record."""
@@ -239,14 +275,23 @@ class DryConversation:
         with in_turn():
             prepared = await self._turns.async_prepare(turn_input, chat_log)
             record = prepared.record
-            record.origin = turn_origin(user_input, *where, turn_input.speaker)
+            record.origin = turn_origin(
+                user_input,
+                *where,
+                turn_input.speaker,
+            )
             recorder = await self._async_recorder(turn_input, record)
             taker, thread = _QuestionTaker(recorder), Thread(chat_log.conversation_id)
             stream = await self._turns.async_stream(
                 turn_input, prepared, thread, recorder
             )
             await async_stream_into_chat_log(
-                *(chat_log, self._built.entity_id, stream, record),
+                *(
+                    chat_log,
+                    self._built.entity_id,
+                    stream,
+                    record,
+                ),
                 follow=taker.async_follow,
             )
         return taker
@@ -256,7 +301,11 @@ class DryConversation:
         for one in facts.inferences:
             if one.usage is not None and one.answered_by:
                 request = RequestRecord(one.answered_by, one.usage)
-                async_dispatcher_send(self._hass, SIGNAL_REQUEST, request)
+                async_dispatcher_send(
+                    self._hass,
+                    SIGNAL_REQUEST,
+                    request,
+                )
 
     async def _async_recorder(
         self, turn_input: TurnInput, record: TurnRecord
@@ -270,7 +319,11 @@ class DryConversation:
             hass,
             turn_input,
             record,
-            await async_audit(hass, turn_input, record),
+            await async_audit(
+                hass,
+                turn_input,
+                record,
+            ),
             recording,
         )
 
@@ -307,7 +360,11 @@ class _QuestionTaker:
             case _:
                 return (event,)
 
-    def _keep(self, question: Question, _expires_in: float) -> bool:
+    def _keep(
+        self,
+        question: Question,
+        _expires_in: float,
+    ) -> bool:
         self.question = question
         return True
 
@@ -319,13 +376,27 @@ def _results(
     found: list[DryResult] = []
     for one in ran:
         seen = guard.review(one.call) or CallReview(one.call, one.effects)
-        effects = seen.effects if seen.when else one.effects
-        outcome = DryOutcome.FAILS if one.is_error else DryOutcome.RUNS
+        if seen.when:
+            effects = seen.effects
+        else:
+            effects = one.effects
+        if one.is_error:
+            outcome = DryOutcome.FAILS
+        else:
+            outcome = DryOutcome.RUNS
         if seen.when and seen.when.triggers:
             outcome = DryOutcome.PLANNED
         found.append(DryResult(outcome, replace(seen, effects=effects)))
     found += [
-        DryResult(DryOutcome.REFUSED, seen) for seen in guard.reviews if seen.refusal
+        DryResult(
+            DryOutcome.REFUSED,
+            seen,
+        )
+        for seen in guard.reviews
+        if seen.refusal
     ]
-    held = (*question.calls, *question.later) if question else ()
+    if question:
+        held = (*question.calls, *question.later)
+    else:
+        held = ()
     return (*found, *(DryResult(DryOutcome.HELD, seen) for seen in held))

@@ -44,8 +44,14 @@ class _GuardedApi(llm.API):
         self, llm_context: llm.LLMContext
     ) -> llm.APIInstance:
         """Return the tools of Assist."""
-        language = llm_context.language if llm_context.language != MATCH_ALL else None
-        known = replace(llm_context, language=language or self.hass.config.language)
+        if llm_context.language != MATCH_ALL:
+            language = llm_context.language
+        else:
+            language = None
+        known = replace(
+            llm_context,
+            language=language or self.hass.config.language,
+        )
         home, policy = (
             HomeDetail(is_compact=False),
             async_get_home_rules(self.hass).current.policy,
@@ -56,7 +62,12 @@ class _GuardedApi(llm.API):
         given = offer.instance or llm.APIInstance(self, offer.context, known, [])
         usable = [tool for tool in given.tools if not isinstance(tool, UnavailableTool)]
         tools: list[llm.Tool] = [
-            _GuardedTool(self.name, tool, offer) for tool in usable
+            _GuardedTool(
+                self.name,
+                tool,
+                offer,
+            )
+            for tool in usable
         ]
         return llm.APIInstance(
             self, given.api_prompt, known, tools, given.custom_serializer
@@ -64,7 +75,12 @@ class _GuardedApi(llm.API):
 
 
 class _GuardedTool(llm.Tool):
-    def __init__(self, source: str, tool: llm.Tool, offer: TurnTools) -> None:
+    def __init__(
+        self,
+        source: str,
+        tool: llm.Tool,
+        offer: TurnTools,
+    ) -> None:
         """Run a tool of an offer; `source` is the name under which its calls are audited."""
         self.name, self.title, self.description = (
             tool.name,
@@ -103,21 +119,41 @@ class _GuardedTool(llm.Tool):
         )
         origin = turn_origin(user_input, agent_id, "", speaker)
         texts = await async_get_change_texts(hass)
-        audit = CallAudit(texts, {**origin, "source": self._source}, context)
+        audit = CallAudit(
+            texts,
+            {**origin, "source": self._source},
+            context,
+        )
         audit.reviewed_by(guard)
         async_get_context_watch(hass).take_for_turn(context)
-        call = ToolCall(tool_input.id, self.name, canonical_json(tool_input.tool_args))
-        result = await self._async_run(call, guard, audit)
-        if isinstance(native := result.native, llm.ToolResult):
+        call = ToolCall(
+            tool_input.id,
+            self.name,
+            canonical_json(tool_input.tool_args),
+        )
+        result = await self._async_run(
+            call,
+            guard,
+            audit,
+        )
+        native = result.native
+        if isinstance(native, llm.ToolResult):
             return native
-        return llm.ToolResult({"error": result.content}, error=True)
+        return llm.ToolResult(
+            {"error": result.content},
+            error=True,
+        )
 
     async def _async_run(
         self, call: ToolCall, guard: CallGuard, audit: CallAudit
     ) -> ToolResult:
         """Run a call in a turn of its own."""
         hooks = self._offer.name_resolver, guard
-        loop = AgenticLoop(SilentModel([call]), self._offer.dispatcher, hooks=hooks)
+        loop = AgenticLoop(
+            SilentModel([call]),
+            self._offer.dispatcher,
+            hooks=hooks,
+        )
         turn, results = Turn("", tools=self._offer.definitions), list[ToolResult]()
         try:
             with in_turn():
@@ -143,13 +179,12 @@ async def async_offer_guarded_api(hass: HomeAssistant) -> CALLBACK_TYPE:
         (await async_get_sentences(hass, hass.config.language))["guarded_api"],
         _held(hass),
     )
-    withdraw = (
-        held[0]
-        if held
-        else llm.async_register_api(
+    if held:
+        withdraw = held[0]
+    else:
+        withdraw = llm.async_register_api(
             hass, _GuardedApi(hass=hass, id=GUARDED_API, name=name)
         )
-    )
     held.append(withdraw)
 
     @callback

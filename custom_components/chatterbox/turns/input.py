@@ -126,7 +126,11 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
         )
     if not is_pin:
         return user_input
-    _redact_chat_logs(hass, chat_log, user_input.text)
+    _redact_chat_logs(
+        hass,
+        chat_log,
+        user_input.text,
+    )
     _redact_pipeline_runs(hass, user_input.text)
     clear_traces(hass, user_input.text)
     return replace(user_input, text=REDACTED_PIN)
@@ -140,7 +144,11 @@ def last_said(chat_log: ChatLog) -> datetime | None:
     )
 
 
-def _redact_chat_logs(hass: HomeAssistant, chat_log: ChatLog, words: str) -> None:
+def _redact_chat_logs(
+    hass: HomeAssistant,
+    chat_log: ChatLog,
+    words: str,
+) -> None:
     """Replace the text in the chat log of the turn, and in the stored chat log of the conversation."""
     stored = stored_chat_logs(hass).get(chat_log.conversation_id)
     for log in (chat_log, stored) if stored is not None else (chat_log,):
@@ -165,7 +173,10 @@ def _redact_pipeline_runs(hass: HomeAssistant, words: str) -> None:
                 data["stt_output"] = rest | {"text": REDACTED_PIN}
 
 
-def _redact_refused_runs(hass: HomeAssistant, places: Collection[str]) -> None:
+def _redact_refused_runs(
+    hass: HomeAssistant,
+    places: Collection[str],
+) -> None:
     """Redact input that was spoken where the PIN was requested, and that reached no agent.
 
     Home Assistant rejects input of another user in a conversation, and input that
@@ -191,11 +202,9 @@ def _redact_refused_runs(hass: HomeAssistant, places: Collection[str]) -> None:
 
 
 def _places(scope: ApprovalScope) -> tuple[str, ...]:
-    return (
-        (scope.conversation_id, scope.device_id)
-        if scope.device_id
-        else (scope.conversation_id,)
-    )
+    if scope.device_id:
+        return (scope.conversation_id, scope.device_id)
+    return (scope.conversation_id,)
 
 
 @callback
@@ -211,11 +220,18 @@ def _pin_questions(hass: HomeAssistant) -> dict[str, datetime]:
     def note(update: QuestionUpdate) -> None:
         if update.question.needs_pin:
             until.update(
-                dict.fromkeys(_places(update.question.scope), dt_util.utcnow() + LATELY)
+                dict.fromkeys(
+                    _places(update.question.scope),
+                    dt_util.utcnow() + LATELY,
+                )
             )
             _redact_refused_runs(hass, until)
 
-    async_dispatcher_connect(hass, SIGNAL_QUESTION, note)
+    async_dispatcher_connect(
+        hass,
+        SIGNAL_QUESTION,
+        note,
+    )
     return until
 
 
@@ -241,7 +257,11 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     that the question has expired.
     """
     text, language = user_input.text, user_input.language
-    answer = understand_answer(words, understood_language(language), context)
+    answer = understand_answer(
+        words,
+        understood_language(language),
+        context,
+    )
     knows_pin = question.needs_pin or pin is not None
     is_pin = knows_pin and may_be_pin(
         text, language, context, is_asked_for=question.needs_pin
@@ -263,10 +283,18 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     ) or whole_digits(words, language)
     if digits is None:
         return Meaning.PIN_UNCLEAR
-    return await _async_compare(hass, question, pin, digits)
+    return await _async_compare(
+        hass,
+        question,
+        pin,
+        digits,
+    )
 
 
-def _satellite_of(hass: HomeAssistant, user_input: ConversationInput) -> str | None:
+def _satellite_of(
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+) -> str | None:
     """Return the satellite of an input; of one that names a device alone, its only one.
 
     Who speaks is decided before: nobody is there to answer only because a device has a
@@ -274,13 +302,18 @@ def _satellite_of(hass: HomeAssistant, user_input: ConversationInput) -> str | N
     """
     if user_input.satellite_id or not user_input.device_id:
         return user_input.satellite_id
-    entries = er.async_entries_for_device(er.async_get(hass), user_input.device_id)
+    entries = er.async_entries_for_device(
+        er.async_get(hass),
+        user_input.device_id,
+    )
     satellites = [
         entry.entity_id
         for entry in entries
         if entry.domain == Platform.ASSIST_SATELLITE
     ]
-    return satellites[0] if len(satellites) == 1 else None
+    if len(satellites) == 1:
+        return satellites[0]
+    return None
 
 
 async def async_is_neither(
@@ -331,24 +364,36 @@ def _meant(
     is_recognized = any(
         run.get("intent-start", {}).get("intent_input") == text for run in runs
     )
-    return words if is_recognized or user_input.satellite_id is not None else text
+    if is_recognized or user_input.satellite_id is not None:
+        return words
+    return text
 
 
-def again_text(sentences: Mapping[str, str], question: Question) -> str:
+def again_text(
+    sentences: Mapping[str, str],
+    question: Question,
+) -> str:
     """Return the text that repeats a question after words that are no answer to it."""
-    return (
-        question.text
-        if question.needs_pin or question.options
-        else f"{sentences['spoken_yes_or_no']} {question.text}"
-    )
+    if question.needs_pin or question.options:
+        return question.text
+    return f"{sentences['spoken_yes_or_no']} {question.text}"
 
 
 def _left_text(
     hass: HomeAssistant, sentences: Mapping[str, str], question: Question
 ) -> str:
     """Return what is not done after a question without a yes; empty if that was only to be chosen."""
-    calls = question.later if question.options else question.calls
-    return unmeant_text(hass, sentences, calls) if calls else ""
+    if question.options:
+        calls = question.later
+    else:
+        calls = question.calls
+    if calls:
+        return unmeant_text(
+            hass,
+            sentences,
+            calls,
+        )
+    return ""
 
 
 async def _async_compare(
@@ -363,13 +408,11 @@ async def _async_compare(
     tried = await async_get_pin_tries(hass).async_try(
         async_tried_device(hass, device_id), pin, digits
     )
-    return (
-        Meaning.PIN_UNCLEAR
-        if tried is None
-        else Meaning.YES_WITH_PIN
-        if isinstance(tried, Right)
-        else tried
-    )
+    if tried is None:
+        return Meaning.PIN_UNCLEAR
+    if isinstance(tried, Right):
+        return Meaning.YES_WITH_PIN
+    return tried
 
 
 type Offer = Callable[[], Awaitable[Question | None]]
@@ -404,32 +447,44 @@ class TurnInput:
     @property
     def approved(self) -> tuple[PendingCall, ...]:
         """The approved calls, with the PIN where one is required."""
-        return self.answered.pending.approved if self.answered else ()
+        if self.answered:
+            return self.answered.pending.approved
+        return ()
 
     @property
     def running(self) -> AbstractAsyncContextManager[None]:
         """The context manager around the turn; see `Question.running`."""
-        running = self.answered.running if self.answered and self.approved else None
-        return running(self.user_input.context) if running else nullcontext()
+        if self.answered and self.approved:
+            running = self.answered.running
+        else:
+            running = None
+        if running:
+            return running(self.user_input.context)
+        return nullcontext()
 
     @property
     def agreed(self) -> Question | None:
         """The question that the speaker approved with this input."""
         is_yes = self.approved and self.answered and not self.answered.is_choice
-        return self.answered if is_yes and not self.is_resumed else None
+        if is_yes and not self.is_resumed:
+            return self.answered
+        return None
 
     @property
     def request(self) -> str:
         """The words of the person; after a choice, with those that led to it."""
         words, answered = self.user_input.text, self.answered
-        return (
-            f"{answered.request}, {words}" if answered and answered.is_choice else words
-        )
+        if answered and answered.is_choice:
+            return f"{answered.request}, {words}"
+        return words
 
     @property
     def is_resumed(self) -> bool:
         """Whether the question was answered elsewhere, so that nobody hears this turn where the question was asked."""
-        answer = self.answered.answer if self.answered else None
+        if self.answered:
+            answer = self.answered.answer
+        else:
+            answer = None
         return answer is not None and answer.channel is not ApprovalWay.VOICE
 
     @property
@@ -480,16 +535,28 @@ class InputReader:
             _satellite_of(self.hass, user_input),
         )
         if context is not user_input.context or satellite_id != user_input.satellite_id:
-            user_input = replace(user_input, context=context, satellite_id=satellite_id)
+            user_input = replace(
+                user_input,
+                context=context,
+                satellite_id=satellite_id,
+            )
         if async_was_asked(self.hass):
-            return await self._async_heard(user_input, speaker, chat_log)
+            return await self._async_heard(
+                user_input,
+                speaker,
+                chat_log,
+            )
         return await self._async_request(user_input, speaker)
 
     async def _async_request(
         self, user_input: ConversationInput, speaker: Speaker
     ) -> TurnInput:
         """Return the input of a turn whose words are a request. What was typed stays as it is."""
-        text = _meant(self.hass, user_input, heard_request)
+        text = _meant(
+            self.hass,
+            user_input,
+            heard_request,
+        )
         if not text.strip():
             sentences = await async_get_sentences(self.hass, user_input.language)
             return TurnInput(
@@ -499,7 +566,11 @@ class InputReader:
                 reply=sentences["spoken_nothing_heard"],
             )
         if text == user_input.text:
-            return TurnInput(user_input, speaker, self.source)
+            return TurnInput(
+                user_input,
+                speaker,
+                self.source,
+            )
         return TurnInput(
             replace(user_input, text=text),
             speaker,
@@ -519,7 +590,10 @@ class InputReader:
         # conversation. It is not that person.
         is_person = speaker.asking is Asking.PERSON
         approvals = async_get_approvals(self.hass)
-        question = approvals.asked_at(scope, last_said(chat_log)) if is_person else None
+        if is_person:
+            question = approvals.asked_at(scope, last_said(chat_log))
+        else:
+            question = None
         if question is None:
             has_pin = async_get_home_rules(self.hass).current.pin is not None
             redacted = async_redact_pin(
@@ -536,8 +610,18 @@ class InputReader:
             declined = TurnInput(
                 user_input, speaker, self.source, reply=sentences["spoken_declined"]
             )
-            return self._as_answer(declined, question, Meaning.NO, sentences)
-        return await self._async_asked(user_input, speaker, chat_log, question)
+            return self._as_answer(
+                declined,
+                question,
+                Meaning.NO,
+                sentences,
+            )
+        return await self._async_asked(
+            user_input,
+            speaker,
+            chat_log,
+            question,
+        )
 
     async def _async_asked(
         self,
@@ -604,7 +688,12 @@ class InputReader:
             reading = Meaning.NEITHER
         elif is_silence:  # the question goes on waiting
             return turn_input
-        return self._as_answer(turn_input, question, reading, sentences)
+        return self._as_answer(
+            turn_input,
+            question,
+            reading,
+            sentences,
+        )
 
     def _as_choice(
         self,
@@ -616,11 +705,26 @@ class InputReader:
         """Return the input of a turn whose words choose, or may mean several: then they are asked about once more."""
         approvals = async_get_approvals(self.hass)
         if chosen:
-            return self._taken(turn_input, question, Meaning.YES, sentences, chosen)
+            return self._taken(
+                turn_input,
+                question,
+                Meaning.YES,
+                sentences,
+                chosen,
+            )
         if approvals.repeat(question.id):
-            return self._as_answer(turn_input, question, Meaning.NEITHER, sentences)
+            return self._as_answer(
+                turn_input,
+                question,
+                Meaning.NEITHER,
+                sentences,
+            )
         approvals.drop(question.id)
-        left = _left_text(self.hass, sentences, question)
+        left = _left_text(
+            self.hass,
+            sentences,
+            question,
+        )
         reply = f"{sentences['spoken_which_unclear']} {left}".rstrip()
         return replace(turn_input, reply=reply)
 
@@ -637,7 +741,10 @@ class InputReader:
             case Meaning.YES | Meaning.YES_WITH_PIN | Meaning.NO:
                 return self._taken(turn_input, question, reading, sentences)
             case Meaning.OTHER:
-                return replace(turn_input, prefix=self._dropped(question, sentences))
+                return replace(
+                    turn_input,
+                    prefix=self._dropped(question, sentences),
+                )
             case Meaning.TOO_LATE:
                 approvals.drop(question.id)
                 return replace(turn_input, reply=sentences["spoken_question_expired"])
@@ -678,19 +785,48 @@ class InputReader:
         chosen: Sequence[CallOption] = (),
     ) -> TurnInput:
         """Return the input of a turn with a question that it answers, if nobody else has answered first."""
-        way = ApprovalWay.PIN if reading is Meaning.YES_WITH_PIN else ApprovalWay.VOICE
+        if reading is Meaning.YES_WITH_PIN:
+            way = ApprovalWay.PIN
+        else:
+            way = ApprovalWay.VOICE
         user_id = turn_input.speaker.user_id
-        answer = GivenAnswer(reading is not Meaning.NO, way=way, user_id=user_id)
+        answer = GivenAnswer(
+            reading is not Meaning.NO,
+            way=way,
+            user_id=user_id,
+        )
         left = ""
         if question.later and not chosen:
-            left = _left_text(self.hass, sentences, question)
+            left = _left_text(
+                self.hass,
+                sentences,
+                question,
+            )
         try:
-            answered = async_get_approvals(self.hass).take(question.id, answer, chosen)
+            answered = async_get_approvals(self.hass).take(
+                question.id,
+                answer,
+                chosen,
+            )
         except QuestionGone:
             return replace(turn_input, reply=sentences["spoken_nothing_asked"])
-        return replace(turn_input, answered=answered, prefix=left)
+        return replace(
+            turn_input,
+            answered=answered,
+            prefix=left,
+        )
 
-    def _dropped(self, question: Question, sentences: Mapping[str, str]) -> str:
+    def _dropped(
+        self,
+        question: Question,
+        sentences: Mapping[str, str],
+    ) -> str:
         """Drop a question, and return what is therefore not done; empty if it did not wait any more."""
         was_asked = async_get_approvals(self.hass).drop(question.id)
-        return _left_text(self.hass, sentences, question) if was_asked else ""
+        if was_asked:
+            return _left_text(
+                self.hass,
+                sentences,
+                question,
+            )
+        return ""

@@ -55,7 +55,10 @@ _END: Final = "</context>"
 _AS_LISTED: Final = f"{ON_CHANGES} nothing, the list is up to date again."
 _IT_IS: Final = "It is "
 _TIME: Final = re.compile(rf"{_IT_IS}(?:\w+, [\d-]+, )?\d\d:\d\d\.")
-_BLOCK: Final = re.compile(rf"{_BEGIN}\n(.*?)\n{_END}", re.DOTALL)
+_BLOCK: Final = re.compile(
+    rf"{_BEGIN}\n(.*?)\n{_END}",
+    re.DOTALL,
+)
 _MOST_SHARE: Final = 4
 """The instructions divided by this is the room for changes."""
 _MOST_CONVERSATIONS: Final = 50
@@ -117,7 +120,9 @@ class TurnPrompt:
 
 def _block(facts: Iterable[str]) -> str:
     text = "\n".join(facts)
-    return f"{_BEGIN}\n{text}\n{_END}" if text else ""
+    if text:
+        return f"{_BEGIN}\n{text}\n{_END}"
+    return ""
 
 
 def async_write_prompt(
@@ -134,7 +139,12 @@ def async_write_prompt(
         hass, sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, variables
     )
     sentence, room = (
-        _room(hass, llm_context.device_id) if llm_context.device_id else ("", "")
+        _room(
+            hass,
+            llm_context.device_id,
+        )
+        if llm_context.device_id
+        else ("", "")
     )
     moment = sources.moment
     if sentence:
@@ -142,15 +152,26 @@ def async_write_prompt(
             sentence, room
         )
     facts = [f"It is {dt_util.now():%A, %Y-%m-%d, %H:%M}."]
-    if (spoken := llm_context.language) and spoken != language:
+    spoken = llm_context.language
+    if spoken and spoken != language:
         facts.append(f"Language of the person: {spoken}.")
     if sources.person:
         facts.append(f"Name of the person: {quoted(sources.person)}.")
     if room and not _names(moment, room):
         facts.append(f"Room of the person: {room}.")
-    others = (moment, sources.matches, sources.own_prompt, sources.extra)
+    others = (
+        moment,
+        sources.matches,
+        sources.own_prompt,
+        sources.extra,
+    )
     facts += [fact for other in others if other and (fact := other.strip())]
-    instructions = _instructions(own, sources.home, language, hass.config.time_zone)
+    instructions = _instructions(
+        own,
+        sources.home,
+        language,
+        hass.config.time_zone,
+    )
     return TurnPrompt(instructions, tuple(facts), template_error)
 
 
@@ -190,7 +211,11 @@ def async_provide_prompt(
     """
     if not sources.extra and chat_log.extra_system_prompt:
         sources = sources._replace(extra=chat_log.extra_system_prompt)
-    prompt = async_write_prompt(chat_log.hass, llm_context, sources)
+    prompt = async_write_prompt(
+        chat_log.hass,
+        llm_context,
+        sources,
+    )
     if continued:
         prompt = continued.continues(prompt)
     chat_log.llm_input_provided_index = len(chat_log.content)
@@ -201,17 +226,32 @@ def async_provide_prompt(
     )
     async_show(chat_log)
     chat_log.async_trace(
-        {"messages": list(chat_log.content), "tools": instance and instance.tools}
+        {
+            "messages": list(chat_log.content),
+            "tools": instance and instance.tools,
+        }
     )
     return prompt
 
 
 @lru_cache(maxsize=16)
-def _instructions(own: str, home: str, language: str, zone: str) -> str:
+def _instructions(
+    own: str,
+    home: str,
+    language: str,
+    zone: str,
+) -> str:
     """Join the stable part. Equal text is the same object, so that caches keyed by it are found at once."""
     on_home = (home, _ON_ROOMS, _ON_QUESTIONS) if home else ()
     return "\n".join(
-        filter(None, (own, *on_home, f"Home: language {language}, time zone {zone}."))
+        filter(
+            None,
+            (
+                own,
+                *on_home,
+                f"Home: language {language}, time zone {zone}.",
+            ),
+        )
     )
 
 
@@ -220,17 +260,29 @@ def _names(text: str, name: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def _room(hass: HomeAssistant, device_id: str) -> tuple[str, str]:
+def _room(
+    hass: HomeAssistant,
+    device_id: str,
+) -> tuple[str, str]:
     """Return the area of a device with its floor; empty without an area.
 
     First in Assist's words, then in a form in which no name can pass for other text.
     """
     device = dr.async_get(hass).async_get(device_id)
-    area_id = dr.async_get_effective_area_id(hass, device) if device else None
-    area = ar.async_get(hass).async_get_area(area_id) if area_id else None
+    if device:
+        area_id = dr.async_get_effective_area_id(hass, device)
+    else:
+        area_id = None
+    if area_id:
+        area = ar.async_get(hass).async_get_area(area_id)
+    else:
+        area = None
     if area is None:
         return "", ""
-    floor = fr.async_get(hass).async_get_floor(area.floor_id) if area.floor_id else None
+    if area.floor_id:
+        floor = fr.async_get(hass).async_get_floor(area.floor_id)
+    else:
+        floor = None
     if floor is None:
         return area.name, quoted(area.name)
     return (
@@ -271,8 +323,14 @@ class Continued:
         before = [
             message for message in self.history if isinstance(message, UserMessage)
         ]
-        sent = self.prompts.pop(self.conversation, None) if before else None
-        changes = self._changes(sent, prompt) if sent else None
+        if before:
+            sent = self.prompts.pop(self.conversation, None)
+        else:
+            sent = None
+        if sent:
+            changes = self._changes(sent, prompt)
+        else:
+            changes = None
         if sent is None or changes is None:
             sent, changes = _SentPrompt(prompt.instructions, self.tools, self.home), ""
         self.prompts[self.conversation] = sent
@@ -284,35 +342,53 @@ class Continued:
             changes = _AS_LISTED
         facts = (*prompt.facts, *filter(None, (changes,)))
         return _only_news(
-            replace(prompt, instructions=sent.instructions, facts=facts),
+            replace(
+                prompt,
+                instructions=sent.instructions,
+                facts=facts,
+            ),
             before[-1] if before else None,
         )
 
-    def _changes(self, sent: _SentPrompt, prompt: TurnPrompt) -> str | None:
+    def _changes(
+        self,
+        sent: _SentPrompt,
+        prompt: TurnPrompt,
+    ) -> str | None:
         """Return the changes of the home since these instructions were sent; None if they do not say everything."""
         if tuple(sent.tools) != tuple(self.tools):
             return None
         if sent.instructions == prompt.instructions:
             return ""
         listed, before = (
-            home_list(home, is_large=self.is_large) for home in (self.home, sent.home)
+            home_list(
+                home,
+                is_large=self.is_large,
+            )
+            for home in (self.home, sent.home)
         )
         changes = home_changes(sent.home, self.home)
         is_home_alone = (
             listed and prompt.instructions.replace(listed, before) == sent.instructions
         )
-        return (
+        if (
             changes
-            if changes
             and is_home_alone
             and len(changes) * _MOST_SHARE < len(sent.instructions)
-            else None
-        )
+        ):
+            return changes
+        return None
 
 
-def _only_news(prompt: TurnPrompt, last: UserMessage | None) -> TurnPrompt:
+def _only_news(
+    prompt: TurnPrompt,
+    last: UserMessage | None,
+) -> TurnPrompt:
     """Leave out the facts that the message before holds. If one of them no longer holds, all are sent again."""
-    blocks = _BLOCK.findall(f"{last.omitted}\n{last.context}") if last else []
+    if last:
+        blocks = _BLOCK.findall(f"{last.omitted}\n{last.context}")
+    else:
+        blocks = []
     lines = "\n".join(blocks).split("\n")
     current = "\n".join(prompt.facts).split("\n")
     times = [line for line in lines if _TIME.fullmatch(line)]
@@ -328,7 +404,11 @@ def _only_news(prompt: TurnPrompt, last: UserMessage | None) -> TurnPrompt:
     text = "\n".join(("", *lines, ""))
     for fact in others:
         (held if f"\n{fact}\n" in text else news).append(fact)
-    return replace(prompt, facts=tuple(news), omitted=tuple(held))
+    return replace(
+        prompt,
+        facts=tuple(news),
+        omitted=tuple(held),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +447,11 @@ async def async_prepare(
         continued = Continued(*here, past, definitions, tools.home, tools.home_is_large)
     offered = selection.tools.told_of(definitions)
     prompt = await _async_prompt(agent, turn_input, offered, chat_log, continued)
-    keep_context(chat_log, prompt.context, prompt.omitted_context)
+    keep_context(
+        chat_log,
+        prompt.context,
+        prompt.omitted_context,
+    )
     message = source.message(user_input.text, chat_log, files, prompt.context)
     turn = Turn(
         None if message is None else message.text,
@@ -407,9 +491,14 @@ async def _async_gathered(
         speaker=turn_input.speaker,
         brought=source.extra_api(),
     )
-    if not (paths := attached_paths(chat_log)):
+    paths = attached_paths(chat_log)
+    if not paths:
         return NO_FILES, await gathering
-    reading = async_read_shown_files(agent.hass, paths, settings.limits.preparation)
+    reading = async_read_shown_files(
+        agent.hass,
+        paths,
+        settings.limits.preparation,
+    )
     return await asyncio.gather(reading, gathering)
 
 
@@ -426,7 +515,11 @@ async def _async_prompt(
         query = async_entity_query(
             hass, user_input.text, user_input.device_id, chat_log
         )
-        matches = await async_describe_matches(hass, user_input.language, query)
+        matches = await async_describe_matches(
+            hass,
+            user_input.language,
+            query,
+        )
     said_first, name = user_input.extra_system_prompt, turn_input.speaker.name
     sources = PromptSources(
         agent.settings.prompt,

@@ -117,7 +117,12 @@ async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
     yield TextDelta(text)
     yield MessageDone(AssistantMessage(text, provider_items=(NO_MODEL,)))
     yield PhaseEntered(Phase.OUTPUT)
-    yield TurnFinished(StopReason.COMPLETED, text, Usage(), 0)
+    yield TurnFinished(
+        StopReason.COMPLETED,
+        text,
+        Usage(),
+        0,
+    )
 
 
 async def async_audit(
@@ -170,11 +175,21 @@ class TurnRecorder:
         match event:
             case TextDelta(text) if is_steered:
                 text = f"{held}{text}"
-                self._held = text[-1:] if text[-1:] in _MAY_LOAD else ""
-                if text := _LOADED.sub(_unloaded, text.removesuffix(self._held)):
+                if text[-1:] in _MAY_LOAD:
+                    self._held = text[-1:]
+                else:
+                    self._held = ""
+                text = _LOADED.sub(
+                    _unloaded,
+                    text.removesuffix(self._held),
+                )
+                if text:
                     yield TextDelta(text)
             case TurnFinished(text=text) if is_steered:
-                yield replace(event, text=_LOADED.sub(_unloaded, text))
+                yield replace(
+                    event,
+                    text=_LOADED.sub(_unloaded, text),
+                )
             case MessageDone() if held:
                 self._held = ""
                 yield from (TextDelta(held), event)
@@ -190,7 +205,11 @@ class TurnRecorder:
                 sources := await self._sources_text(message.text)
             ):
                 self._sources = sources
-                cited = with_own_words(message, after=sources, is_fact=False)
+                cited = with_own_words(
+                    message,
+                    after=sources,
+                    is_fact=False,
+                )
                 return [
                     self._passed(one)
                     for one in (TextDelta(sources), MessageDone(cited))
@@ -229,7 +248,10 @@ class TurnRecorder:
         if not added:
             return (end,)
         message = AssistantMessage(added, provider_items=(NO_MODEL,))
-        end = replace(end, text=f"{end.text.rstrip()} {added}".lstrip())
+        end = replace(
+            end,
+            text=f"{end.text.rstrip()} {added}".lstrip(),
+        )
         return TextDelta(added), MessageDone(message), end
 
     async def _shortage_text(self, language: str) -> str:
@@ -255,7 +277,10 @@ class TurnRecorder:
             or may_speak(self.hass, str(self.record.origin["conversation_id"]))
         ):
             return ""
-        sentences = await async_get_sentences(self.hass, turn_input.user_input.language)
+        sentences = await async_get_sentences(
+            self.hass,
+            turn_input.user_input.language,
+        )
         sources = [f"[{title}]({url})" for url, title in pages.items()]
         return "\n\n" + sentences["written_sources"].format(
             sources=", ".join(sources[:_MOST_SOURCES])
@@ -278,12 +303,18 @@ class TurnRecorder:
             "tool_call_id": call.id,
             **shown_call(call, most),
         }
-        outcome = {**shown_result(result, most), "has_run": not result.synthetic}
+        outcome = {
+            **shown_result(result, most),
+            "has_run": not result.synthetic,
+        }
         self.fire(EVENT_TOOL_FINISHED, {**data, **outcome})
 
     def _log_call(self, call: ToolCall) -> None:
         """Log a call without secrets, and without arguments if words are not stored."""
-        arguments = shown_arguments(call) if self.record.is_stored else {}
+        if self.record.is_stored:
+            arguments = shown_arguments(call)
+        else:
+            arguments = {}
         redacted = canonical_json(
             without_secrets(without_secret_fields(arguments), known_secrets(self.hass))
         )
@@ -295,11 +326,18 @@ class TurnRecorder:
             redacted,
         )
 
-    def fire(self, event_type: str, data: Mapping[str, JsonValue]) -> None:
+    def fire(
+        self,
+        event_type: str,
+        data: Mapping[str, JsonValue],
+    ) -> None:
         """Fire a bus event of this turn, in the context of the speaker."""
         self.hass.bus.async_fire(
             event_type,
-            {**self.record.origin, **data},
+            {
+                **self.record.origin,
+                **data,
+            },
             context=self.turn_input.user_input.context,
         )
 
@@ -315,7 +353,10 @@ class TurnRecorder:
             case MessageDone(message) if self._is_in_prefixed:
                 self._is_in_prefixed = False
                 return MessageDone(
-                    with_own_words(message, before=f"{self.turn_input.prefix} ")
+                    with_own_words(
+                        message,
+                        before=f"{self.turn_input.prefix} ",
+                    )
                 )
             case TurnFinished(text=text) if self.turn_input.prefix or self._sources:
                 text = f"{self.turn_input.prefix} {text}{self._sources}".strip()
@@ -330,7 +371,11 @@ class TurnRecorder:
             EVENT_TURN_FINISHED,
             self.record.as_event_data(tells_words=self.record.is_stored),
         )
-        async_dispatcher_send(self.hass, SIGNAL_TURN, self.record)
+        async_dispatcher_send(
+            self.hass,
+            SIGNAL_TURN,
+            self.record,
+        )
         self.recording.async_store()
 
 
@@ -354,7 +399,9 @@ def _found_pages(record: TurnRecord) -> Mapping[str, str]:
 
 def _unloaded(found: re.Match[str]) -> str:
     """Make a link of a picture, and a text of a tag."""
-    return "" if found[0] == "!" else "<\u2060"
+    if found[0] == "!":
+        return ""
+    return "<\u2060"
 
 
 def _as_label(text: str) -> str:
@@ -371,7 +418,10 @@ async def async_start_recording(
 ) -> TurnRecorder:
     """Start to record a turn. The first event does not contain the words: a hook may still hide them."""
     # An API client that pretends to be a satellite must not end the conversation there.
-    stored_as = {**record.origin, "device_id": turn_input.speaker.sure_device_id}
+    stored_as = {
+        **record.origin,
+        "device_id": turn_input.speaker.sure_device_id,
+    }
     recording = TurnRecording(
         hass, entry, subentry, stored_as, record, is_wanted=record.is_stored
     )
@@ -383,7 +433,13 @@ async def async_start_recording(
     return recorder
 
 
-_TIMINGS: Final = ("duration", "first_words", "phases", "inferences", "tools")
+_TIMINGS: Final = (
+    "duration",
+    "first_words",
+    "phases",
+    "inferences",
+    "tools",
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -398,7 +454,10 @@ class ReportedResult(ConversationResult):
         return {
             "conversation_id": self.conversation_id,
             "continue_conversation": self.continue_conversation,
-            "speech": self.response.speech.get("plain", {}).get("speech", ""),
+            "speech": self.response.speech.get("plain", {}).get(
+                "speech",
+                "",
+            ),
             "tool_calls": [
                 {
                     "name": record.calls[result.call_id].name,

@@ -35,7 +35,12 @@ async def async_resume(
     # The answer may arrive during another conversation, whose context variables must
     # not leak into this one.
     task = asyncio.get_running_loop().create_task(
-        _async_take(hass, turns, source, question),
+        _async_take(
+            hass,
+            turns,
+            source,
+            question,
+        ),
         name="chatterbox resumed turn",
         context=Variables(),
     )
@@ -50,14 +55,25 @@ async def _async_take(
     without_words = ConversationInput(
         "", question.context, *where, question.language, scope.agent_id
     )
-    turn_input = TurnInput(without_words, question.speaker, source, question)
+    turn_input = TurnInput(
+        without_words,
+        question.speaker,
+        source,
+        question,
+    )
     try:
         await _async_until_put_away(hass, question)
     except TimeoutError:
         await turns.async_give_up(turn_input, scope.conversation_id)
         raise
-    record = await async_run_alone(hass, turns, turn_input)
-    return record.finished.text if record.finished else ""
+    record = await async_run_alone(
+        hass,
+        turns,
+        turn_input,
+    )
+    if record.finished:
+        return record.finished.text
+    return ""
 
 
 async def async_run_alone(
@@ -73,7 +89,10 @@ async def async_run_alone(
         return await turns.async_run(turn_input, chat_log)
 
 
-async def _async_until_put_away(hass: HomeAssistant, question: Question) -> None:
+async def _async_until_put_away(
+    hass: HomeAssistant,
+    question: Question,
+) -> None:
     """Wait until the turn that asked has left its ChatLog: an automation may answer at once. Raises TimeoutError."""
     async with asyncio.timeout(_PUT_AWAY_WITHIN):
         while not _is_put_away(hass, question):  # noqa: ASYNC110  # nobody is told when it has

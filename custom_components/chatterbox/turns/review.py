@@ -82,7 +82,11 @@ class TurnReview(ResponseComposer):
         seen = self.guard.review(call)
         if seen is None or seen.when is None:
             return None
-        actions = actions_text(self.of_agent.hass, self.sentences, seen)
+        actions = actions_text(
+            self.of_agent.hass,
+            self.sentences,
+            seen,
+        )
         return Approval(self.guard.terms_of(call), actions)
 
     def requester(self, keep: Keep) -> ApprovalRequester:
@@ -92,7 +96,11 @@ class TurnReview(ResponseComposer):
         return ApprovalRequester(
             hass=self.of_agent.hass,
             user_input=user_input,
-            scope=ApprovalScope.of_input(user_input, self.of_agent.id, scope_id),
+            scope=ApprovalScope.of_input(
+                user_input,
+                self.of_agent.id,
+                scope_id,
+            ),
             speaker=self.turn_input.speaker,
             origin=self.origin,
             approved=self.turn_input.approved,
@@ -117,7 +125,11 @@ class TurnReview(ResponseComposer):
             *self.guard.refusals,
         ]
         if reason is not StopReason.COMPLETED or error is not None or not reasons:
-            return self.composer.compose(reason, tool_results, error)
+            return self.composer.compose(
+                reason,
+                tool_results,
+                error,
+            )
         unreachable, sentences = self._unreachable(), [self.composer.done(tool_results)]
         others = [one for one in reasons if one is not Refusal.NOT_MEANT]
         others = [
@@ -155,7 +167,11 @@ class TurnReview(ResponseComposer):
         )
 
     @override
-    async def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+    async def undone(
+        self,
+        tool_results: Sequence[ToolResult],
+        answer: str,
+    ) -> str:
         if asks_back(answer, self.turn_input.user_input.language) or (
             self.guard.refusals and not answer.strip()
         ):
@@ -177,11 +193,19 @@ class TurnReview(ResponseComposer):
         return " ".join(
             filter(
                 None,
-                (self._untold(tried, answer), self._unmeant() or undone, unreachable),
+                (
+                    self._untold(tried, answer),
+                    self._unmeant() or undone,
+                    unreachable,
+                ),
             )
         )
 
-    def _untold(self, tried: Sequence[ToolResult], answer: str) -> str:
+    def _untold(
+        self,
+        tried: Sequence[ToolResult],
+        answer: str,
+    ) -> str:
         """Return what was done beside something that was not, if an answer tells of the latter alone."""
         worked = [
             result for result in tried if not (result.is_error or result.synthetic)
@@ -194,19 +218,32 @@ class TurnReview(ResponseComposer):
         statements = {*self._content(answer).statements}
         is_told = bool(statements & {Statement.DONE, Statement.STATE})
         is_told |= any(name in fold(answer) for name in names)
-        return "" if is_told or not names else self.composer.done(worked)
+        if is_told or not names:
+            return ""
+        return self.composer.done(worked)
 
     def _unreachable(self) -> str:
         names = self.guard.unreachable()
-        return self.composer.unreachable(names) if names else ""
+        if names:
+            return self.composer.unreachable(names)
+        return ""
 
     def _unmeant(self) -> str:
         """Return what only content from outside may have asked for; empty if nothing was refused for that."""
         calls = self.guard.unmeant
-        return unmeant_text(self.of_agent.hass, self.sentences, calls) if calls else ""
+        if calls:
+            return unmeant_text(
+                self.of_agent.hass,
+                self.sentences,
+                calls,
+            )
+        return ""
 
 
-def _is_partial(tried: Sequence[ToolResult], worked: Sequence[ToolResult]) -> bool:
+def _is_partial(
+    tried: Sequence[ToolResult],
+    worked: Sequence[ToolResult],
+) -> bool:
     """Return whether something else than what worked was not done."""
     # A sentence that Home Assistant could not make anything of counts as if it had not
     # been tried.
@@ -233,7 +270,9 @@ def names(review: TurnReview) -> Sequence[Hooks]:
 
 def audit(review: TurnReview) -> Sequence[Hooks]:
     """Return the audit, which precedes what may deny a call before it is judged."""
-    return (review.audit,) if review.audit else ()
+    if review.audit:
+        return (review.audit,)
+    return ()
 
 
 def scripts(review: TurnReview) -> Sequence[Hooks]:
@@ -267,7 +306,13 @@ def rules(review: TurnReview) -> Sequence[Hooks]:
     return (review.guard,)
 
 
-REVIEWERS: Final[Sequence[Reviewer]] = (names, audit, scripts, source, rules)
+REVIEWERS: Final[Sequence[Reviewer]] = (
+    names,
+    audit,
+    scripts,
+    source,
+    rules,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,13 +341,28 @@ class AgentReviews:
         """Begin to review a turn in a language, by its sentences."""
         tools, turn, settings = prepared.tools, prepared.turn, self.agent.settings
         check = self._check(turn_input, prepared)
-        guard = self._guard(turn_input, prepared, thread, check)
+        guard = self._guard(
+            turn_input,
+            prepared,
+            thread,
+            check,
+        )
         recorder.audit.reviewed_by(guard)
         reported = tools.definitions, settings.confirmation, tools.done_keys
         composer = TranslatedComposer(sentences, *reported)
         review = TurnReview(
-            *(self, turn_input, tools, recorder.record.origin),
-            *(composer, guard, recorder.audit, check),
+            *(
+                self,
+                turn_input,
+                tools,
+                recorder.record.origin,
+            ),
+            *(
+                composer,
+                guard,
+                recorder.audit,
+                check,
+            ),
         )
         tools.own.offered, tools.own.allowed = turn.tools, turn.allowed_tools
         tools.own.approval_of = review.approval_of
@@ -382,7 +442,12 @@ class AgentReviews:
                 speaker=person,  # a guess has its effects, too
             )
             guard = CallGuard(
-                *(self.hass, None, speaker, tools.dispatcher.async_effects),
+                *(
+                    self.hass,
+                    None,
+                    speaker,
+                    tools.dispatcher.async_effects,
+                ),
                 has_outside_content=False,
                 labels=tools.labels,
             )
@@ -391,10 +456,19 @@ class AgentReviews:
             origin = turn_origin(user_input, self.id, where, speaker)
             review = TurnReview(self, turn_input, tools, origin, composer, guard)
             hooks = review.hooks((rules, scripts) if asks_scripts else (rules,))
-            chain = HookChain(hooks, lambda: agent.settings.limits.tool_timeout)
+            chain = HookChain(
+                hooks,
+                lambda: agent.settings.limits.tool_timeout,
+            )
             offered = (one for one in tools.definitions if one.name == call.name)
-            tool = next(offered, ToolDefinition(call.name, "", {}))
+            tool = next(
+                offered,
+                ToolDefinition(call.name, "", {}),
+            )
             arguments = json_loads_object(call.arguments)
             result = await chain.pre_tool_use(tool, arguments, lambda value: value)
-        decision = result.decision if result.value == arguments else Deny("")
+        if result.value == arguments:
+            decision = result.decision
+        else:
+            decision = Deny("")
         return decision, guard.reviews[0]

@@ -77,7 +77,11 @@ class AgentTurns:
     @property
     def reviews(self) -> AgentReviews:
         """The reviews of the agent's calls."""
-        return AgentReviews(self._agent, self.agent_id, self._subentry)
+        return AgentReviews(
+            self._agent,
+            self.agent_id,
+            self._subentry,
+        )
 
     @property
     def _continuity(self) -> Continuity:
@@ -95,7 +99,11 @@ class AgentTurns:
         self._is_over = True
         async_get_approvals(self._hass).drop_all_of(self.agent_id)
 
-    async def async_give_up(self, turn_input: TurnInput, conversation_id: str) -> None:
+    async def async_give_up(
+        self,
+        turn_input: TurnInput,
+        conversation_id: str,
+    ) -> None:
         """Record that approved calls did not run, because their turn could not start."""
         thread, record = (
             self._continuity.thread_of(conversation_id),
@@ -128,7 +136,11 @@ class AgentTurns:
         try:
             with async_get_histories(self._hass).awaiting():
                 async with turn_input.running:
-                    return await self._async_run(turn_input, chat_log, prepared)
+                    return await self._async_run(
+                        turn_input,
+                        chat_log,
+                        prepared,
+                    )
         finally:
             async_check_health(self._hass)
 
@@ -171,7 +183,8 @@ class AgentTurns:
                 await async_stream_into_chat_log(
                     chat_log, self.agent_id, stream, record, wait, follow=follow
                 )
-            if summaries := source.summaries(self._agent.summaries):
+            summaries = source.summaries(self._agent.summaries)
+            if summaries:
                 summaries.async_after_turn(thread.id, history(chat_log))
         finally:
             recorder.finish()
@@ -205,7 +218,8 @@ class AgentTurns:
     ) -> AsyncGenerator[TurnEvent]:
         """Return the events of a turn, under the rules of the owner."""
         turn, source = prepared.turn, turn_input.source
-        if summaries := source.summaries(self._agent.summaries):
+        summaries = source.summaries(self._agent.summaries)
+        if summaries:
             turn = summaries.async_begin_turn(thread.id, turn)
         record = prepared.record
         record.context, record.omitted = turn.context, turn.omitted
@@ -216,7 +230,13 @@ class AgentTurns:
             async_note_unclear(self._hass, thread.id, "")
             return reply_events(sentences["spoken_never_mind"])
         prepared = replace(prepared, turn=turn)
-        review = self.reviews.begin(turn_input, prepared, thread, recorder, sentences)
+        review = self.reviews.begin(
+            turn_input,
+            prepared,
+            thread,
+            recorder,
+            sentences,
+        )
         recorder.requester = review.requester(partial(self._keep, source))
         loop = self._agent.build_loop(
             prepared.tools,
@@ -225,13 +245,21 @@ class AgentTurns:
             review,
             partial(self._agent.took_over, sentences),
             falls_back=source.falls_back(),
-            local_requests=self._local_requests(turn_input, turn, review),
+            local_requests=self._local_requests(
+                turn_input,
+                turn,
+                review,
+            ),
             acts_locally=source.acts_locally(),
             provider=source.provider(),
         )
         return loop.stream(turn)
 
-    async def _async_is_never_mind(self, turn_input: TurnInput, turn: Turn) -> bool:
+    async def _async_is_never_mind(
+        self,
+        turn_input: TurnInput,
+        turn: Turn,
+    ) -> bool:
         """Return whether a person only says that nothing is wanted after all."""
         return (
             turn_input.answered is None
@@ -249,7 +277,10 @@ class AgentTurns:
         if not source.falls_back():
             return None
         is_new = turn_input.answered is None and not turn.attachments
-        check = review.check if source.acts_locally() else None
+        if source.acts_locally():
+            check = review.check
+        else:
+            check = None
         requests = self._agent.local_requests(
             user_input,
             turn.history,
@@ -263,22 +294,38 @@ class AgentTurns:
             check.tools = turn.tools
         return requests
 
-    def _keep(self, source: TurnSource, question: Question, expires_in: float) -> bool:
+    def _keep(
+        self,
+        source: TurnSource,
+        question: Question,
+        expires_in: float,
+    ) -> bool:
         if self._is_over or source.resume is None:
             return False
         question = replace(
             question, is_personal=source.is_personal, running=source.running
         )
-        async_get_approvals(self._hass).ask(question, expires_in, source.resume)
+        async_get_approvals(self._hass).ask(
+            question,
+            expires_in,
+            source.resume,
+        )
         return True
 
-    def async_note_heard(self, turn_input: TurnInput, record: TurnRecord) -> None:
+    def async_note_heard(
+        self,
+        turn_input: TurnInput,
+        record: TurnRecord,
+    ) -> None:
         """Mark the question of a turn as heard, unless the turn was cut off, resumed, or followed by another.
 
         Call it last, without awaiting anything before the result of the turn is
         returned.
         """
-        pending = record.finished.pending if record.finished else None
+        if record.finished:
+            pending = record.finished.pending
+        else:
+            pending = None
         question_id = pending.id if pending else turn_input.said_again
         if (
             question_id
@@ -291,7 +338,11 @@ class AgentTurns:
         """Report missing sources of tools, and their return."""
         if apis != self._missing_apis:
             self._missing_apis = apis
-            async_report_missing_tools(self._hass, self._subentry, apis)
+            async_report_missing_tools(
+                self._hass,
+                self._subentry,
+                apis,
+            )
 
     def _note_template(self, error: str | None) -> None:
         """Report instructions that cannot be rendered, and their recovery."""
@@ -300,4 +351,8 @@ class AgentTurns:
                 "The instructions of %s cannot be rendered: %s", self.agent_id, error
             )
         self._template_error = error
-        async_report_broken_template(self._hass, self._subentry, error)
+        async_report_broken_template(
+            self._hass,
+            self._subentry,
+            error,
+        )

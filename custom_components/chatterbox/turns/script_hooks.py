@@ -84,30 +84,43 @@ class ScriptHooks(Hooks):
         def decide(answer: JsonObject) -> Deny | Ask | Rewrite[JsonObject] | None:
             if answer.get("decision") == "ask" and answer.get("arguments") is None:
                 return self._decision_of(self._reason(answer))
-            return self._verdict(answer, "arguments", _object)
+            return self._verdict(
+                answer,
+                "arguments",
+                _object,
+            )
 
-        acting, given, when = timed_call(self.timed, tool, arguments)
+        acting, given, when = timed_call(
+            self.timed,
+            tool,
+            arguments,
+        )
         data: JsonObject = {
             "tool": acting.name,
             "arguments": given,
             "read_only": acting.annotations.read_only,
         }
-        decision = await self._ask(HookPoint.PRE_TOOL_USE, data, decide)
-        # A call for another time is kept as it was judged.
-        return (
-            Deny(self.refusal) if when and isinstance(decision, Rewrite) else decision
+        decision = await self._ask(
+            HookPoint.PRE_TOOL_USE,
+            data,
+            decide,
         )
+        # A call for another time is kept as it was judged.
+        if when and isinstance(decision, Rewrite):
+            return Deny(self.refusal)
+        return decision
 
     @override
     async def pre_approved_use(
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> Deny | Ask | None:
-        decision = (
-            await self.pre_tool_use(tool, arguments)
-            if self.decides_on_approved
-            else None
-        )
-        return Deny(self.refusal) if isinstance(decision, Rewrite) else decision
+        if self.decides_on_approved:
+            decision = await self.pre_tool_use(tool, arguments)
+        else:
+            decision = None
+        if isinstance(decision, Rewrite):
+            return Deny(self.refusal)
+        return decision
 
     @override
     async def post_tool_use(
@@ -137,7 +150,11 @@ class ScriptHooks(Hooks):
                 assert_never(unreachable)
 
     def _about_text(self, answer: JsonObject) -> Deny | Rewrite[str] | None:
-        return self._verdict(answer, "text", _text)
+        return self._verdict(
+            answer,
+            "text",
+            _text,
+        )
 
     async def _ask[D](
         self, point: HookPoint, data: JsonObject, parse: Callable[[JsonObject], D]
@@ -148,26 +165,49 @@ class ScriptHooks(Hooks):
         is called by one of its own scripts runs no script, since this would never end:
         its calls fail, and nothing is reported.
         """
-        if (script := self.by_point.get(point)) is None:
+        script = self.by_point.get(point)
+        if script is None:
             return None
-        if (agent_id := self.agent.subentry_id) in _asking.get():
+        agent_id = self.agent.subentry_id
+        if agent_id in _asking.get():
             if point is HookPoint.PRE_TOOL_USE:
                 raise ScriptFailed(f"{script} talks to the agent that it decides for")
             return None
         asking = _asking.set(_asking.get() | {agent_id})
         try:
             decision = parse(
-                await self._run(script, {"hook": point.value, **self.origin, **data})
+                await self._run(
+                    script,
+                    {
+                        "hook": point.value,
+                        **self.origin,
+                        **data,
+                    },
+                )
             )
         except Exception:
-            async_report_failed_script(self.hass, self.agent, point, script)
+            async_report_failed_script(
+                self.hass,
+                self.agent,
+                point,
+                script,
+            )
             raise
         finally:
             _asking.reset(asking)
-        async_report_failed_script(self.hass, self.agent, point, None)
+        async_report_failed_script(
+            self.hass,
+            self.agent,
+            point,
+            None,
+        )
         return decision
 
-    async def _run(self, script: str, variables: JsonObject) -> JsonObject:
+    async def _run(
+        self,
+        script: str,
+        variables: JsonObject,
+    ) -> JsonObject:
         entry = er.async_get(self.hass).async_get(script)
         if entry is None:
             raise ScriptFailed(f"{script} does not exist")
@@ -179,14 +219,19 @@ class ScriptHooks(Hooks):
             context=self.context,
             return_response=True,
         )
-        response = await finish_within(_TIME_LIMIT, run, script)
+        response = await finish_within(
+            _TIME_LIMIT,
+            run,
+            script,
+        )
         return json_loads_object(json_dumps(response))
 
     def _verdict[V](
         self, answer: JsonObject, key: str, parse: Callable[[JsonValue], V]
     ) -> Deny | Rewrite[V] | None:
         """Parse a response that may contain a replacement under `key`. Raises `ScriptFailed`."""
-        if unknown := answer.keys() - {"decision", "reason", key}:
+        unknown = answer.keys() - {"decision", "reason", key}
+        if unknown:
             raise ScriptFailed(
                 f"nothing is known by the name of {', '.join(sorted(unknown))}"
             )
@@ -195,14 +240,18 @@ class ScriptHooks(Hooks):
             case "deny":
                 return Deny(self._reason(answer))
             case "allow":
-                return None if value is None else Rewrite(parse(value))
+                if value is None:
+                    return None
+                return Rewrite(parse(value))
             case decision:
                 raise ScriptFailed(f"this is no decision here: {decision}")
 
     def _reason(self, answer: JsonObject) -> str:
         """Return the reason that a script gives."""
         reason = answer.get("reason")
-        return self.refusal if reason in (None, "") else _text(reason)
+        if reason in (None, ""):
+            return self.refusal
+        return _text(reason)
 
 
 class SpeechScriptHooks(ScriptHooks):
@@ -210,7 +259,11 @@ class SpeechScriptHooks(ScriptHooks):
 
     @override
     async def pre_speech(self, text: str) -> Deny | Rewrite[str] | None:
-        return await self._ask(HookPoint.PRE_SPEECH, {"text": text}, self._about_text)
+        return await self._ask(
+            HookPoint.PRE_SPEECH,
+            {"text": text},
+            self._about_text,
+        )
 
 
 def _text(value: JsonValue) -> str:
@@ -231,4 +284,6 @@ def _object(value: JsonValue) -> JsonObject:
 
 
 def _content(value: JsonValue) -> str:
-    return value if isinstance(value, str) else canonical_json(value)
+    if isinstance(value, str):
+        return value
+    return canonical_json(value)

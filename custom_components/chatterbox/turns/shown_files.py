@@ -48,7 +48,11 @@ class ShownFiles:
                 case bytes(data):
                     mime_type = picture_type(data) or attachment.mime_type
                     attachments.append(
-                        Attachment(mime_type, data, attachment.path.name)
+                        Attachment(
+                            mime_type,
+                            data,
+                            attachment.path.name,
+                        )
                     )
                 case _NotShown() as why:
                     file = f"A file named {attachment.path.name} of type {attachment.mime_type}"
@@ -98,7 +102,10 @@ def _read_all(paths: Iterable[Path]) -> Mapping[Path, bytes | _NotShown]:
     return contents
 
 
-def _read(path: Path, limit: int) -> bytes | _NotShown:
+def _read(
+    path: Path,
+    limit: int,
+) -> bytes | _NotShown:
     """Read a file of up to `limit` bytes; anything but a regular file, such as a pipe, is never opened."""
     try:
         if not path.is_file():
@@ -107,4 +114,6 @@ def _read(path: Path, limit: int) -> bytes | _NotShown:
             content = file.read(limit + 1)
     except OSError:
         return _NotShown.GONE
-    return content if len(content) <= limit else _NotShown.TOO_LARGE
+    if len(content) <= limit:
+        return content
+    return _NotShown.TOO_LARGE

@@ -63,7 +63,10 @@ class SilentModel(LLMProvider):
 
     @override
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        reason = FinishReason.TOOL_CALLS if self.calls else FinishReason.STOP
+        if self.calls:
+            reason = FinishReason.TOOL_CALLS
+        else:
+            reason = FinishReason.STOP
         while self.calls:
             yield ToolCallReady(self.calls.pop(0))
         yield CompletionResult(reason, provider_items=(NO_MODEL,))
@@ -84,7 +87,11 @@ class TurnSource:
     is_due: bool = False
     """Whether its calls were approved for a time that has come, at which nobody is there to be asked."""
 
-    def new_record(self, text: str, agent: str) -> TurnRecord:
+    def new_record(
+        self,
+        text: str,
+        agent: str,
+    ) -> TurnRecord:
         """Return the record of a turn, whose clock starts now."""
         return TurnRecord(text, agent)
 
@@ -99,7 +106,11 @@ class TurnSource:
 
         `asked_for` is the conversation id that the request names.
         """
-        return await continuity.async_resume(asked_for, speaker, chat_log)
+        return await continuity.async_resume(
+            asked_for,
+            speaker,
+            chat_log,
+        )
 
     def summaries(
         self, summaries: ConversationSummaries
@@ -143,7 +154,11 @@ class TurnSource:
         """Return the tools of this turn."""
         return ToolSelection(tools)
 
-    def history(self, chat_log: ChatLog, files: ShownFiles) -> Transcript:
+    def history(
+        self,
+        chat_log: ChatLog,
+        files: ShownFiles,
+    ) -> Transcript:
         """Return the conversation before the words of this turn."""
         return history(chat_log, files)
 
@@ -152,11 +167,13 @@ class TurnSource:
     ) -> UserMessage | None:
         """Return the user's message with the `context` of this moment; None without words."""
         message = words(chat_log, files)
-        return (
-            UserMessage(text, message.attachments, message.context or context)
-            if text
-            else None
-        )
+        if text:
+            return UserMessage(
+                text,
+                message.attachments,
+                message.context or context,
+            )
+        return None
 
     def adapted(self, turn: Turn) -> Turn:
         """Return the input of the loop with what this source wants of the answer."""

@@ -77,7 +77,11 @@ class WarmUp:
         self._was_down = False
         self._is_closed = False
 
-    def async_start(self, runtime: Runtime, entity_id: str) -> None:
+    def async_start(
+        self,
+        runtime: Runtime,
+        entity_id: str,
+    ) -> None:
         """Read the prefix once Home Assistant has started, and follow the home and the server."""
         if self._may_read:
             self._entity_id, self._ahead.readers[entity_id] = (
@@ -87,7 +91,11 @@ class WarmUp:
             assistant = context_without_speaker(self._hass).assistant or ""
             self._endings = [
                 async_at_started(self._hass, self._async_plan),
-                async_listen_home(self._hass, assistant, self._async_plan),
+                async_listen_home(
+                    self._hass,
+                    assistant,
+                    self._async_plan,
+                ),
                 runtime.health.async_add_listener(self._async_follow_server),
             ]
 
@@ -102,7 +110,10 @@ class WarmUp:
         is_known = any(
             at > since and known == prefix for known, at in self._ahead.known
         )
-        new = prefix if self._may_read and not is_known else None
+        if self._may_read and not is_known:
+            new = prefix
+        else:
+            new = None
         self._run(self._async_send(new), new)
 
     @callback
@@ -127,11 +138,10 @@ class WarmUp:
         A server may hold only one model: reading ahead for another one would unload it.
         """
         readers, store = self._ahead.readers, assistants(self._hass)
-        preferred = (
-            store.data[store.async_get_preferred_item()].conversation_engine
-            if store
-            else ""
-        )
+        if store:
+            preferred = store.data[store.async_get_preferred_item()].conversation_engine
+        else:
+            preferred = ""
         return (
             readers.get(preferred, next(iter(readers.values()), ""))
             == self._settings.model
@@ -139,7 +149,11 @@ class WarmUp:
 
     async def _async_prefix(self) -> Prefix:
         offer = await async_offer_common_tools(self._hass, self._settings)
-        sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
+        sources = PromptSources(
+            self._settings.prompt,
+            offer.prompt,
+            offer.context,
+        )
         prompt = async_write_prompt(
             self._hass, context_without_speaker(self._hass), sources
         )
@@ -151,8 +165,16 @@ class WarmUp:
     ) -> None:
         """Have the prefix read after so many seconds, in place of any earlier plan."""
         self._end_plan()
-        job = HassJob(self._async_begin, "chatterbox warm-up", cancel_on_shutdown=True)
-        self._timer = async_call_later(self._hass, seconds, job)
+        job = HassJob(
+            self._async_begin,
+            "chatterbox warm-up",
+            cancel_on_shutdown=True,
+        )
+        self._timer = async_call_later(
+            self._hass,
+            seconds,
+            job,
+        )
 
     def _end_plan(self) -> None:
         if self._timer is not None:
@@ -180,7 +202,10 @@ class WarmUp:
         """Begin to read the prefix, but not beside another one, soon after the last one, or in a conversation."""
         self._timer = None
         now = time.monotonic()
-        due = max(self._ahead.latest_turn + IDLE, self._rests_until)
+        due = max(
+            self._ahead.latest_turn + IDLE,
+            self._rests_until,
+        )
         if self._hass.state is not CoreState.running or self._is_down:
             return
         if not (self._is_first_choice or self._is_too_slow):
@@ -231,7 +256,11 @@ class WarmUp:
                     model, instructions, tools = prefix
                     began = time.monotonic()
                     await self._model.provider.prefill(
-                        CompletionRequest(instructions, (UserMessage("Hi"),), tools)
+                        CompletionRequest(
+                            instructions,
+                            (UserMessage("Hi"),),
+                            tools,
+                        )
                     )
                     self._ahead.note(prefix)
                     self._ahead.results[model] = "read"

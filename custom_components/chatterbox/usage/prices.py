@@ -37,9 +37,17 @@ class _Priced(BaseModel):
         """Its rates, with those of other tokens for cached ones; None if one is unknown."""
         if self.input is None or self.output is None:
             return None
-        return Rates(self.input, _or(self.cached, self.input), self.output)
+        return Rates(
+            self.input,
+            _or(self.cached, self.input),
+            self.output,
+        )
 
-    def rates(self, usual: Rates, factor: float) -> Rates:
+    def rates(
+        self,
+        usual: Rates,
+        factor: float,
+    ) -> Rates:
         """Return its rates, the `usual` ones for those that it does not have, multiplied by `factor`."""
         return Rates(
             factor * _or(self.input, usual.input),
@@ -69,7 +77,8 @@ class KnownModel(_Priced):
 
     def price(self, service_tier: str | None = None) -> ModelPrice | None:
         """Return its price in a service tier, None for the usual one; None for an unknown price."""
-        if (usual := self.usual) is None:
+        usual = self.usual
+        if usual is None:
             return None
         factor = self.tiers.get(service_tier or "", 1)
         return ModelPrice(
@@ -95,12 +104,19 @@ class KnownModels(BaseModel):
     date: str
     services: tuple[_Service, ...]
 
-    def find(self, base_url: str, model: str) -> KnownModel | None:
+    def find(
+        self,
+        base_url: str,
+        model: str,
+    ) -> KnownModel | None:
         """Return a model of the service at an address; None for an unknown one."""
         host = URL(base_url).host or ""
         name = model.strip().lower().removeprefix(_FOLDER)
         theirs = (service.models for service in self.services if service.is_at(host))
-        return next((one for one in next(theirs, ()) if one.fits(name)), None)
+        return next(
+            (one for one in next(theirs, ()) if one.fits(name)),
+            None,
+        )
 
 
 def _fits(pattern: str, name: str) -> bool:
@@ -109,7 +125,10 @@ def _fits(pattern: str, name: str) -> bool:
     return fnmatchcase(name, pattern)
 
 
-def _or(price: float | None, default: float) -> float:
+def _or(
+    price: float | None,
+    default: float,
+) -> float:
     return default if price is None else price
 
 
@@ -127,7 +146,10 @@ async def async_known_model(
         base_url
     ):  # no home without a service on the internet reads the file
         return None
-    return (await hass.async_add_executor_job(read_known_models)).find(base_url, model)
+    return (await hass.async_add_executor_job(read_known_models)).find(
+        base_url,
+        model,
+    )
 
 
 async def async_known_price(
@@ -143,9 +165,17 @@ async def async_known_price(
     """
     base_url = service[CONF_BASE_URL]
     if is_local_address(base_url):
-        return None if server.passes_on else ModelPrice(FREE)
-    found = await async_known_model(hass, base_url, settings.model)
-    return None if found is None else found.price(settings.service_tier)
+        if server.passes_on:
+            return None
+        return ModelPrice(FREE)
+    found = await async_known_model(
+        hass,
+        base_url,
+        settings.model,
+    )
+    if found is None:
+        return None
+    return found.price(settings.service_tier)
 
 
 def entered_price(
@@ -164,4 +194,6 @@ def entered_price(
     if entered == _Priced():
         return known
     usual = known.usual if known else entered.usual
-    return None if usual is None else ModelPrice(entered.rates(usual, 1))
+    if usual is None:
+        return None
+    return ModelPrice(entered.rates(usual, 1))

@@ -68,7 +68,11 @@ class Rates:
         ) / _MILLION
 
 
-FREE: Final = Rates(0, 0, 0)
+FREE: Final = Rates(
+    0,
+    0,
+    0,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,31 +122,68 @@ class AgentUsage:
     failovers: int = 0
     """Handovers to another model."""
 
-    def with_request(self, usage: Usage, price: ModelPrice | None, day: date) -> Self:
+    def with_request(
+        self,
+        usage: Usage,
+        price: ModelPrice | None,
+        day: date,
+    ) -> Self:
         """Add an answered request."""
-        cost = price.cost(usage) if price else 0.0
+        if price:
+            cost = price.cost(usage)
+        else:
+            cost = 0.0
         return replace(
             self,
-            input_tokens=min(self.input_tokens + usage.input_tokens, _MOST_TOKENS),
-            cached_tokens=min(self.cached_tokens + usage.cached_tokens, _MOST_TOKENS),
-            output_tokens=min(self.output_tokens + usage.output_tokens, _MOST_TOKENS),
+            input_tokens=min(
+                self.input_tokens + usage.input_tokens,
+                _MOST_TOKENS,
+            ),
+            cached_tokens=min(
+                self.cached_tokens + usage.cached_tokens,
+                _MOST_TOKENS,
+            ),
+            output_tokens=min(
+                self.output_tokens + usage.output_tokens,
+                _MOST_TOKENS,
+            ),
             reasoning_tokens=min(
                 self.reasoning_tokens + usage.reasoning_tokens, _MOST_TOKENS
             ),
             inferences=self.inferences + 1,
             cost=self.cost + cost,
-            spent=_added(self.spent, cost, day) if cost else self.spent,
+            spent=_added(
+                self.spent,
+                cost,
+                day,
+            )
+            if cost
+            else self.spent,
         )
 
-    def with_turn(self, facts: TurnFacts, day: date) -> Self:
+    def with_turn(
+        self,
+        facts: TurnFacts,
+        day: date,
+    ) -> Self:
         """Add a turn, without its requests to models."""
         fees = sum(tool.fee for tool in facts.tools)
         return replace(
             self,
             cost=self.cost + fees,
-            spent=_added(self.spent, fees, day) if fees else self.spent,
+            spent=_added(
+                self.spent,
+                fees,
+                day,
+            )
+            if fees
+            else self.spent,
             turns=self.turns + 1,
-            turns_in=_added(self.turns_in, 1, day),
+            turns_in=_added(
+                self.turns_in,
+                1,
+                day,
+            ),
             tool_calls=self.tool_calls
             + len([tool for tool in facts.tools if tool.began is not None]),
             failures=self.failures + facts.has_failed,
@@ -155,7 +196,10 @@ class AgentUsage:
 
     def spent_on(self, day: date) -> float:
         """Return the US dollars that were spent on a day."""
-        return self.spent.get(day.isoformat(), 0.0)
+        return self.spent.get(
+            day.isoformat(),
+            0.0,
+        )
 
     def spent_in_month_of(self, day: date) -> float:
         """Return the US dollars that were spent in the month of a day."""
@@ -169,7 +213,11 @@ class Budget:
     per_day: float | None = None
     per_month: float | None = None
 
-    def spent(self, usage: AgentUsage, day: date) -> tuple[BudgetPeriod, float] | None:
+    def spent(
+        self,
+        usage: AgentUsage,
+        day: date,
+    ) -> tuple[BudgetPeriod, float] | None:
         """Return the period whose budget is spent, the longer one first, and its limit; None if none is spent."""
         if (
             self.per_month is not None
@@ -203,13 +251,22 @@ class UsageTotals:
         """Count a turn, unless it has been counted."""
         if turn_id in self.turns:
             return self
-        agents = {**self.agents, agent: self.of(agent).with_turn(facts, day)}
+        agents = {
+            **self.agents,
+            agent: self.of(agent).with_turn(
+                facts,
+                day,
+            ),
+        }
         for one in facts.inferences:
             if one.usage is not None and (by := one.answered_by):
                 agents[by] = agents.get(by, _NOTHING).with_request(
                     one.usage, price_of(by), day
                 )
-        return type(self)(agents, (*self.turns, turn_id)[-_TURNS_KNOWN:])
+        return type(self)(
+            agents,
+            (*self.turns, turn_id)[-_TURNS_KNOWN:],
+        )
 
     def with_request(
         self, agent: str, usage: Usage, price: ModelPrice | None, day: date
@@ -219,7 +276,11 @@ class UsageTotals:
             self,
             agents={
                 **self.agents,
-                agent: self.of(agent).with_request(usage, price, day),
+                agent: self.of(agent).with_request(
+                    usage,
+                    price,
+                    day,
+                ),
             },
         )
 
@@ -252,7 +313,11 @@ def _month(day: date) -> str:
     return f"{day:%Y-%m}"
 
 
-def _added(sums: Mapping[str, float], more: float, day: date) -> Mapping[str, float]:
+def _added(
+    sums: Mapping[str, float],
+    more: float,
+    day: date,
+) -> Mapping[str, float]:
     """Add to a day and its month, and drop the periods with the oldest additions."""
     changed = dict(sums)
     for span in (day.isoformat(), _month(day)):
@@ -301,7 +366,12 @@ class UsageTracker:
     def __init__(self, hass: HomeAssistant) -> None:
         """Count nothing before `async_start`."""
         self._hass = hass
-        self._file = StoredFile(hass, "usage", UsageTotals.from_json, grows=True)
+        self._file = StoredFile(
+            hass,
+            "usage",
+            UsageTotals.from_json,
+            grows=True,
+        )
         self._totals = self._stored = UsageTotals()
         self._changed: set[str] = set()
         """Agents whose usage has changed since it was stored."""
@@ -313,8 +383,16 @@ class UsageTracker:
     async def async_start(self) -> None:
         """Load the stored usage, and count turns until Home Assistant stops."""
         self._totals = self._stored = await self._file.async_load() or UsageTotals()
-        async_dispatcher_connect(self._hass, SIGNAL_TURN, self._async_count_turn)
-        async_dispatcher_connect(self._hass, SIGNAL_REQUEST, self._async_count_request)
+        async_dispatcher_connect(
+            self._hass,
+            SIGNAL_TURN,
+            self._async_count_turn,
+        )
+        async_dispatcher_connect(
+            self._hass,
+            SIGNAL_REQUEST,
+            self._async_count_request,
+        )
         timers = (
             async_track_time_change(
                 self._hass, self._async_end_day, hour=23, minute=59, second=58
@@ -331,7 +409,11 @@ class UsageTracker:
 
         self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, async_stop)
 
-    def async_set_account(self, agent: str, account: Account) -> None:
+    def async_set_account(
+        self,
+        agent: str,
+        account: Account,
+    ) -> None:
         """Apply this price and budget to an agent's model from now on."""
         self._accounts[agent] = account
 
@@ -343,10 +425,16 @@ class UsageTracker:
         """Return the usage of an agent, with what will be stored soon."""
         return self._totals.of(agent)
 
-    def cost(self, agent: str, usage: Usage) -> float | None:
+    def cost(
+        self,
+        agent: str,
+        usage: Usage,
+    ) -> float | None:
         """Return the US dollars that tokens of an agent's model cost today; None for an unknown price."""
         price = self._account(agent).price
-        return price.cost(usage) if price else None
+        if price:
+            return price.cost(usage)
+        return None
 
     def has_price(self, agent: str) -> bool:
         """Return whether the price of an agent's model is known."""
@@ -354,12 +442,17 @@ class UsageTracker:
 
     def _spent_budget(self, agent: str) -> tuple[BudgetPeriod, float] | None:
         """Return the period whose budget an agent has spent, and its limit; None if none is spent."""
-        return self._account(agent).budget.spent(self._totals.of(agent), today())
+        return self._account(agent).budget.spent(
+            self._totals.of(agent),
+            today(),
+        )
 
     def refusal(self, agent: str) -> BudgetSpent | None:
         """Return why the model of an agent may not be called now; None if it may."""
         spent = self._spent_budget(agent)
-        return BudgetSpent(*spent) if spent else None
+        if spent:
+            return BudgetSpent(*spent)
+        return None
 
     def last_turn(self, agent: str) -> LastTurn | None:
         """Return the last turn of an agent, since the start."""
@@ -371,8 +464,16 @@ class UsageTracker:
 
     @callback
     def _async_count_request(self, request: RequestRecord) -> None:
-        price = self._account(request.agent).price if request.is_priced else None
-        totals = self._totals.with_request(request.agent, request.usage, price, today())
+        if request.is_priced:
+            price = self._account(request.agent).price
+        else:
+            price = None
+        totals = self._totals.with_request(
+            request.agent,
+            request.usage,
+            price,
+            today(),
+        )
         self._async_change(totals, {request.agent})
 
     def async_forget_removed(self) -> None:
@@ -397,11 +498,10 @@ class UsageTracker:
             one.first_token for one in facts.inferences if one.first_token is not None
         )
         first_token = next(began, before.first_token if before else None)
-        stored_id = (
-            turn_id
-            if record.is_stored and async_keeps_turns(self._hass, record.agent)
-            else None
-        )
+        if record.is_stored and async_keeps_turns(self._hass, record.agent):
+            stored_id = turn_id
+        else:
+            stored_id = None
         self._last_turns[record.agent] = LastTurn(
             facts.duration, first_token, stored_id
         )
@@ -410,12 +510,19 @@ class UsageTracker:
             if one.usage is not None and one.answered_by:
                 usages[one.answered_by] += one.usage
         self._last_usages |= usages
-        self._async_change(totals, {record.agent, *usages})
+        self._async_change(
+            totals,
+            {record.agent, *usages},
+        )
 
     def _account(self, agent: str) -> Account:
         return self._accounts.get(agent, _NO_ACCOUNT)
 
-    def _async_change(self, totals: UsageTotals, agents: Collection[str]) -> None:
+    def _async_change(
+        self,
+        totals: UsageTotals,
+        agents: Collection[str],
+    ) -> None:
         """Have changed usage of these agents stored."""
         spent_before = [self._spent_budget(agent) for agent in agents]
         self._totals = totals
@@ -440,7 +547,11 @@ class UsageTracker:
         self._is_save_planned = False
         self._totals = self._stored = self._totals.only_of(existing_agents(self._hass))
         changed, self._changed = self._changed, set()
-        async_dispatcher_send(self._hass, SIGNAL_USAGE, changed)
+        async_dispatcher_send(
+            self._hass,
+            SIGNAL_USAGE,
+            changed,
+        )
         return self._stored.as_json()
 
     @callback
@@ -451,7 +562,11 @@ class UsageTracker:
 
     @callback
     def _async_begin_day(self, _now: datetime) -> None:
-        async_dispatcher_send(self._hass, SIGNAL_USAGE, None)
+        async_dispatcher_send(
+            self._hass,
+            SIGNAL_USAGE,
+            None,
+        )
 
 
 async_get_usage_tracker: Final = singleton(

@@ -63,7 +63,10 @@ def with_own_words(
     )
 
 
-def mark_of_call(history: Transcript, call_id: str) -> tuple[ProviderItem, ...]:
+def mark_of_call(
+    history: Transcript,
+    call_id: str,
+) -> tuple[ProviderItem, ...]:
     """Return the mark of a call that no model made, which the message that resumes it after a question needs, too."""
     return next(
         (
@@ -140,7 +143,10 @@ def without_attempts(
         return request
     ids = {result.call_id for result in own}
     is_untold = len(own) == 1 and is_vain(own[0])
-    answer = "" if is_untold else own[-1].content
+    if is_untold:
+        answer = ""
+    else:
+        answer = own[-1].content
     words = (
         one for one in reversed(request.transcript) if isinstance(one, UserMessage)
     )
@@ -159,7 +165,10 @@ def without_attempts(
     return replace(request, transcript=tuple(transcript))
 
 
-def _are_of(calls: Iterable[ToolCall], ids: Container[str]) -> bool:
+def _are_of(
+    calls: Iterable[ToolCall],
+    ids: Container[str],
+) -> bool:
     return any(call.id in ids for call in calls)
 
 
@@ -180,9 +189,13 @@ class _Reading:
                 self._heard = []
                 self._is_by_model = False
                 self._is_ours = False
-                return _noted(message, note) if note else message
+                if note:
+                    return _noted(message, note)
+                return message
             case ToolResult(call_id=call_id):
-                return AssistantMessage() if call_id in self._own_calls else message
+                if call_id in self._own_calls:
+                    return AssistantMessage()
+                return message
             case AssistantMessage():
                 return self._of_model(message)
             case _:
@@ -210,7 +223,11 @@ class _Reading:
         others = tuple(
             item for item in message.provider_items if item.format != _FORMAT
         )
-        return replace(message, text=text, provider_items=others)
+        return replace(
+            message,
+            text=text,
+            provider_items=others,
+        )
 
     def _hear(self, text: str) -> None:
         if text.strip():
@@ -221,15 +238,23 @@ class _Reading:
             return (_ADDED if self._is_by_model else _ANSWERED).format(
                 _quoted(" ".join(self._heard))
             )
-        return _UNANSWERED if self._is_ours and not self._is_by_model else ""
+        if self._is_ours and not self._is_by_model:
+            return _UNANSWERED
+        return ""
 
 
 def _noted(message: UserMessage, note: str) -> UserMessage:
-    return replace(message, context="\n\n".join(filter(None, (message.context, note))))
+    return replace(
+        message,
+        context="\n\n".join(filter(None, (message.context, note))),
+    )
 
 
 def _count(mark: JsonObject, name: str) -> int:
-    return count if isinstance(count := mark.get(name), int) else 0
+    count = mark.get(name)
+    if isinstance(count, int):
+        return count
+    return 0
 
 
 def _quoted(text: str) -> str:

@@ -49,7 +49,10 @@ class PromptSize:
     @property
     def room(self) -> int:
         """Tokens that instructions and tools leave for the conversation and the answer."""
-        return max(self.window - self.tools - self.instructions, 0)
+        return max(
+            self.window - self.tools - self.instructions,
+            0,
+        )
 
     def as_reported(self, tokens: int) -> PromptSize:
         """Scale the parts to the `tokens` that the service reported."""
@@ -101,7 +104,10 @@ class ContextWindow:
         self._limit: int | None = None
         self._ask = ask
         self._in_background = in_background
-        self._tries = 0 if chosen is not None else _TRIES
+        if chosen is not None:
+            self._tries = 0
+        else:
+            self._tries = _TRIES
         self._is_asking = False
 
     @property
@@ -120,7 +126,10 @@ class ContextWindow:
 
     def refused(self, tokens: int) -> None:
         """Lower the window to `tokens`, because the server rejected a longer prompt."""
-        self._limit = tokens if self._limit is None else min(self._limit, tokens)
+        if self._limit is None:
+            self._limit = tokens
+        else:
+            self._limit = min(self._limit, tokens)
 
     def answered(self) -> None:
         """Ask the server in the background, unless it has told its window or is being asked.
@@ -237,22 +246,37 @@ class PromptFitter:
         """The token estimate, corrected by reported usage."""
         return self._scale.estimate
 
-    def window(self, request: CompletionRequest, share: float = 1.0) -> Window:
+    def window(
+        self,
+        request: CompletionRequest,
+        share: float = 1.0,
+    ) -> Window:
         """Return the window that would be sent; a `share` below 1 scales its budgets."""
-        request = self._results.without(request, self._context.tokens)
+        request = self._results.without(
+            request,
+            self._context.tokens,
+        )
         budget = self._budget(
             request, self._context.tokens, sum(self._needed(request, self.estimate))
         )
         earlier = min(self._allowance.history, budget)
         sizes = (round(tokens * share) for tokens in (budget, earlier))
-        return self._fit(request, self.estimate, *sizes)
+        return self._fit(
+            request,
+            self.estimate,
+            *sizes,
+        )
 
     def window_of_next_turn(
         self, request: CompletionRequest, share: float = 1.0
     ) -> Window:
         """Return the window of the next turn, whatever is said in it."""
         return self.window(
-            replace(request, transcript=(*request.transcript, UserMessage(""))), share
+            replace(
+                request,
+                transcript=(*request.transcript, UserMessage("")),
+            ),
+            share,
         )
 
     def forget_conversations(self) -> None:
@@ -267,7 +291,10 @@ class PromptFitter:
         """
         sent = self._fitted(self._results.without(request, self._context.tokens))
         if self._server_cuts:
-            sent = replace(sent, request=replace(sent.request, may_be_cut=False))
+            sent = replace(
+                sent,
+                request=replace(sent.request, may_be_cut=False),
+            )
         self.last_size = sent.size
         if sent.lacks_room:
             self.shortage = self.shortage or sent.size
@@ -275,7 +302,11 @@ class PromptFitter:
             self.shortage = None
         return sent
 
-    def answered(self, sent: FittedRequest, tokens: int) -> None:
+    def answered(
+        self,
+        sent: FittedRequest,
+        tokens: int,
+    ) -> None:
         """Take the reported usage. Pictures are estimated too roughly to correct the estimate of texts."""
         self.last_size = sent.size.as_reported(tokens)
         if sent.estimate is self._scale.estimate and not shows_something(
@@ -292,7 +323,10 @@ class PromptFitter:
         if sent.is_last_try:
             return None
         if error.prompt_tokens is not None and sent.estimate is self._scale.estimate:
-            self._scale.refused(sent.size.prompt, error.prompt_tokens)
+            self._scale.refused(
+                sent.size.prompt,
+                error.prompt_tokens,
+            )
         if error.window_tokens is not None:
             self._context.refused(error.window_tokens)
         if not sent.whole.may_be_shortened:
@@ -327,7 +361,10 @@ class PromptFitter:
     ) -> FittedRequest:
         context = self._context.tokens if context is None else context
         estimate = self._scale.estimate
-        tools, instructions, directive = needed = self._needed(request, estimate)
+        tools, instructions, directive = needed = self._needed(
+            request,
+            estimate,
+        )
         if not request.may_be_shortened:
             transcript_tokens = sum(map(estimate.of_message, request.transcript))
             size = PromptSize(
@@ -388,24 +425,47 @@ class PromptFitter:
     ) -> tuple[int, int, int]:
         """Return the tokens of tools, instructions and directive."""
         return (
-            self._tools.tokens(request.tools, estimate, estimate.of_tools),
-            self._instructions.tokens(request.instructions, estimate, estimate.of_text),
+            self._tools.tokens(
+                request.tools,
+                estimate,
+                estimate.of_tools,
+            ),
+            self._instructions.tokens(
+                request.instructions,
+                estimate,
+                estimate.of_text,
+            ),
             estimate.of_text(request.directive),
         )
 
-    def _budget(self, request: CompletionRequest, context: int, needed: int) -> int:
+    def _budget(
+        self,
+        request: CompletionRequest,
+        context: int,
+        needed: int,
+    ) -> int:
         """Return the tokens left for the conversation when everything else takes `needed`."""
         if not needed <= self._reserved <= needed + 3 * _STEP:
             self._reserved = (needed // _STEP + 2) * _STEP
-        return max(0, context - self._reserved - self._room(request, context))
+        return max(
+            0,
+            context - self._reserved - self._room(request, context),
+        )
 
-    def _room(self, request: CompletionRequest, context: int) -> int:
+    def _room(
+        self,
+        request: CompletionRequest,
+        context: int,
+    ) -> int:
         """Return the tokens reserved for the answer."""
         if self._allowance.answer is not None:
             return min(self._allowance.answer, context // 2)
         return max(
             min(_ANSWER, context // 4),
-            min(request.options.max_output_tokens or 0, context // 2),
+            min(
+                request.options.max_output_tokens or 0,
+                context // 2,
+            ),
         )
 
 
@@ -423,5 +483,9 @@ class _Counted[T]:
             or self._last[1] is not estimate
             or self._last[0] != value
         ):
-            self._last = (value, estimate, count(value))
+            self._last = (
+                value,
+                estimate,
+                count(value),
+            )
         return self._last[2]

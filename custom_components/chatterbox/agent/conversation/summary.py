@@ -72,13 +72,20 @@ async def summarize(  # noqa: PLR0913  # who, what, and how much of it
     earlier = earlier or Summary("", 0)
     if earlier.messages >= dropped:
         return earlier
-    before = [f"Summary of what came before: {earlier.text}"] if earlier.text else []
+    if earlier.text:
+        before = [f"Summary of what came before: {earlier.text}"]
+    else:
+        before = []
     lines = [
         line
         for message in without_declined(transcript)[earlier.messages : dropped]
         for line in _written(message)
     ]
-    text = _shortened("\n".join(before + lines), tokens, estimate)
+    text = _shortened(
+        "\n".join(before + lines),
+        tokens,
+        estimate,
+    )
     request = CompletionRequest(_INSTRUCTIONS, (UserMessage(text),))
     try:
         answer = await finish_within(
@@ -94,7 +101,11 @@ async def summarize(  # noqa: PLR0913  # who, what, and how much of it
     return Summary(answer, dropped, is_marked)
 
 
-def _shortened(text: str, tokens: int, estimate: TokenEstimate) -> str:
+def _shortened(
+    text: str,
+    tokens: int,
+    estimate: TokenEstimate,
+) -> str:
     """Shorten a text to `tokens`, but not below `_LEAST_LENGTH` characters."""
     length = _WHOLE_LENGTH
     while (
@@ -105,7 +116,10 @@ def _shortened(text: str, tokens: int, estimate: TokenEstimate) -> str:
     return short
 
 
-async def _answer(provider: LLMProvider, request: CompletionRequest) -> str:
+async def _answer(
+    provider: LLMProvider,
+    request: CompletionRequest,
+) -> str:
     async with aclosing(provider.stream(request)) as events:
         return "".join(
             [event.text async for event in events if isinstance(event, TextDelta)]
@@ -123,11 +137,10 @@ def _written(message: Message) -> Iterator[str]:
             for call in message.tool_calls:
                 yield f"Tool called: {call.name} {clipped(call.arguments, _RESULT_LENGTH)}"
         case ToolResult():
-            content = (
-                _OUTSIDE
-                if message.open_world
-                else clipped(message.content, _RESULT_LENGTH)
-            )
+            if message.open_world:
+                content = _OUTSIDE
+            else:
+                content = clipped(message.content, _RESULT_LENGTH)
             yield f"Result of {message.name}: {content}"
         case _:
             assert_never(message)
@@ -142,10 +155,19 @@ def recap(
     nothing to tell or no room.
     """
     room = (tokens - estimate.of_text(f"{_HEADING}{_END}\n\n")) // 2
-    parts = [_within(summary.text, room, estimate)] if summary else []
-    parts += _newest(asked_and_done(since), room, estimate)
+    if summary:
+        parts = [_within(summary.text, room, estimate)]
+    else:
+        parts = []
+    parts += _newest(
+        asked_and_done(since),
+        room,
+        estimate,
+    )
     text = "\n".join(filter(None, parts))
-    return f"{_HEADING}{text}{_END}" if text else ""
+    if text:
+        return f"{_HEADING}{text}{_END}"
+    return ""
 
 
 def without_recalled_calls(context: str) -> str:
@@ -162,7 +184,10 @@ def asked_and_done(messages: Transcript) -> Iterator[str]:
     Only calls that ran and succeeded are listed. The lines hold no words of ours, so
     they fit every language.
     """
-    return filter(None, map(_line, turns_backwards(messages)))
+    return filter(
+        None,
+        map(_line, turns_backwards(messages)),
+    )
 
 
 def _line(turn: Transcript) -> str:
@@ -182,7 +207,11 @@ def _line(turn: Transcript) -> str:
     return " → ".join(filter(None, (sentence and f"“{sentence}”", "; ".join(done))))
 
 
-def _within(text: str, tokens: int, estimate: TokenEstimate) -> str:
+def _within(
+    text: str,
+    tokens: int,
+    estimate: TokenEstimate,
+) -> str:
     """Return the beginning of a text that fits into `tokens`."""
     length = len(text)
     while length and estimate.of_text(_cut(text, length)) > tokens:
@@ -191,10 +220,16 @@ def _within(text: str, tokens: int, estimate: TokenEstimate) -> str:
 
 
 def _cut(text: str, length: int) -> str:
-    return text if length == len(text) else text[:length] + (ELLIPSIS if length else "")
+    if length == len(text):
+        return text
+    return text[:length] + (ELLIPSIS if length else "")
 
 
-def _newest(lines: Iterable[str], tokens: int, estimate: TokenEstimate) -> list[str]:
+def _newest(
+    lines: Iterable[str],
+    tokens: int,
+    estimate: TokenEstimate,
+) -> list[str]:
     """Return the first lines that fit into `tokens`, in reverse order."""
     newest: list[str] = []
     for line in lines:

@@ -81,7 +81,9 @@ class TokenEstimate:
 
     def of_text(self, text: str) -> int:
         """Estimate the tokens of a text; 0 for none."""
-        return self._scaled(_weight(text)) if text else 0
+        if text:
+            return self._scaled(_weight(text))
+        return 0
 
     def of_message(self, message: Message) -> int:
         """Estimate the tokens of a message with reasoning, calls and attachments.
@@ -92,7 +94,10 @@ class TokenEstimate:
         match message:
             case UserMessage():
                 attachments = sum(map(_attachment_tokens, message.attachments))
-                return self._scaled(_weight(message.prompt), _MESSAGE + attachments)
+                return self._scaled(
+                    _weight(message.prompt),
+                    _MESSAGE + attachments,
+                )
             case AssistantMessage():
                 items = sum(
                     _weight(canonical_json(item.data))
@@ -107,7 +112,10 @@ class TokenEstimate:
                     _MESSAGE + _CALL * len(message.tool_calls),
                 )
             case ToolResult():
-                return self._scaled(_weight(message.name + message.content), _CALL)
+                return self._scaled(
+                    _weight(message.name + message.content),
+                    _CALL,
+                )
             case _:
                 assert_never(message)
 
@@ -121,9 +129,15 @@ class TokenEstimate:
             }
             for tool in tools
         ]
-        return self.of_text(canonical_json(described)) if described else 0
+        if described:
+            return self.of_text(canonical_json(described))
+        return 0
 
-    def corrected(self, estimated: int, reported: int) -> TokenEstimate:
+    def corrected(
+        self,
+        estimated: int,
+        reported: int,
+    ) -> TokenEstimate:
         """Return the estimate that fits the reported `Usage.input_tokens` of a request.
 
         The scale moves in steps, and stays while it is too high by less than a quarter:
@@ -133,12 +147,19 @@ class TokenEstimate:
         """
         if estimated <= 0 or reported <= 0:
             return self
-        exact = min(max(self.scale * reported / estimated, _LEAST), _MOST)
+        exact = min(
+            max(self.scale * reported / estimated, _LEAST),
+            _MOST,
+        )
         if exact <= self.scale <= exact * _SLACK:
             return self
         return TokenEstimate(2 ** (math.ceil(_STEPS * math.log2(exact)) / _STEPS))
 
-    def _scaled(self, weight: int, tokens: int = 0) -> int:
+    def _scaled(
+        self,
+        weight: int,
+        tokens: int = 0,
+    ) -> int:
         return math.ceil((weight / _HUNDREDTHS + tokens) * self.scale)
 
 
@@ -158,7 +179,11 @@ class TokenScale:
         """Scales of the latest reports in a row that asked for a lower one."""
         self._needed = _AGREEING
 
-    def reported(self, estimated: int, tokens: int) -> None:
+    def reported(
+        self,
+        estimated: int,
+        tokens: int,
+    ) -> None:
         """Correct the estimate by a request that was `estimated` and took `tokens`; 0 is unknown."""
         if estimated <= 0 or tokens <= 0:
             return
@@ -175,13 +200,24 @@ class TokenScale:
             self._lower.clear()
             self._needed *= 2
 
-    def refused(self, estimated: int, tokens: int) -> None:
+    def refused(
+        self,
+        estimated: int,
+        tokens: int,
+    ) -> None:
         """Correct the estimate by a prompt that was rejected as too long; it is never lowered below that again."""
         self.reported(estimated, tokens)
-        self._least = max(self._least, self.estimate.scale)
+        self._least = max(
+            self._least,
+            self.estimate.scale,
+        )
 
 
-def plausible_usage(usage: Usage, sent: Callable[[], bytes], received: int) -> Usage:
+def plausible_usage(
+    usage: Usage,
+    sent: Callable[[], bytes],
+    received: int,
+) -> Usage:
     """Return a reported usage if it is possible, else the estimate of what was `sent`, without counting any output.
 
     No tokenizer makes more than a token of a byte. `received` is in bytes.

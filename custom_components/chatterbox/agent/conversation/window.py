@@ -59,7 +59,11 @@ class LargeResults:
         ] = WeakKeyDictionary()
         """Shortened messages by result, limit and hint: the next window compares messages by identity."""
 
-    def without(self, request: CompletionRequest, window: int) -> CompletionRequest:
+    def without(
+        self,
+        request: CompletionRequest,
+        window: int,
+    ) -> CompletionRequest:
         """Return a request whose results are short enough for a `window` of tokens; the same object where they are.
 
         Long results of earlier turns are short, wherever there is room: they would be
@@ -77,11 +81,13 @@ class LargeResults:
             return request
         tools = {tool.name: tool for tool in request.tools}
         may_be_shortened = request.may_be_shortened
-        now = (
-            _turn_begin(request.transcript, len(request.transcript))
-            if may_be_shortened
-            else 0
-        )
+        if may_be_shortened:
+            now = _turn_begin(
+                request.transcript,
+                len(request.transcript),
+            )
+        else:
+            now = 0
 
         def read(index: int, message: Message) -> Message:
             if not isinstance(message, ToolResult) or len(message.content) <= least:
@@ -89,7 +95,11 @@ class LargeResults:
             tool = tools.get(message.name)
             is_long = len(message.content) > _LONG
             if is_long and index < now and not (tool and tool.client):
-                return self._shortened(message, None, _how_to_repeat(tool))
+                return self._shortened(
+                    message,
+                    None,
+                    _how_to_repeat(tool),
+                )
             if (tool is None or tool.client) and not may_be_shortened:
                 return message
             return self._shortened(message, most, _how_to_narrow(tool))
@@ -97,7 +107,12 @@ class LargeResults:
         transcript = tuple(starmap(read, enumerate(request.transcript)))
         return replace(request, transcript=transcript)
 
-    def _shortened(self, result: ToolResult, most: int | None, how: str) -> ToolResult:
+    def _shortened(
+        self,
+        result: ToolResult,
+        most: int | None,
+        how: str,
+    ) -> ToolResult:
         """Return a result of at most `most` tokens; the short form of an earlier one for None."""
         known = self._known.setdefault(result, {})
         if (most, how) not in known:
@@ -105,7 +120,11 @@ class LargeResults:
             if most is not None:
                 tokens = _AS_COUNTED.of_text(result.content)
                 length = len(result.content) * most // max(tokens, most)
-            content = shortened_result(result.content, length, how)
+            content = shortened_result(
+                result.content,
+                length,
+                how,
+            )
             is_whole = content == result.content
             known[most, how] = None if is_whole else replace(result, content=content)
         return known[most, how] or result
@@ -114,18 +133,27 @@ class LargeResults:
 def _how_to_repeat(tool: ToolDefinition | None) -> str:
     """Return the hint to call a tool again; empty for one that changes something."""
     is_read = tool is not None and tool.annotations.read_only
-    return f"To read it all, call {tool.name} again." if tool and is_read else ""
+    if tool and is_read:
+        return f"To read it all, call {tool.name} again."
+    return ""
 
 
 def _how_to_narrow(tool: ToolDefinition | None) -> str:
     """Return the hint how to call a tool for less; empty for a tool without parameters."""
-    properties = tool.parameters.get("properties") if tool else None
+    if tool:
+        properties = tool.parameters.get("properties")
+    else:
+        properties = None
     if tool is None or not isinstance(properties, dict) or not properties:
         return ""
     return f"To read more, call {tool.name} again for less at once; it takes: {', '.join(sorted(properties))}."
 
 
-def shortened_result(content: str, length: int, how: str = "") -> str:
+def shortened_result(
+    content: str,
+    length: int,
+    how: str = "",
+) -> str:
     """Return at most `length` characters of a result, with a note that it was shortened and `how` to get the rest.
 
     `length` has to leave room for the note and 300 characters.
@@ -135,16 +163,28 @@ def shortened_result(content: str, length: int, how: str = "") -> str:
     try:
         value = parse_json(content)
     except ValueError:
-        return _first_lines(content, length, len, how)
+        return _first_lines(
+            content,
+            length,
+            len,
+            how,
+        )
     note = f"This is not all: of {len(content)} characters, some were left out to save room. {how}".strip()
-    frame: JsonObject = {"left_out": note, "result": ""}
+    frame: JsonObject = {
+        "left_out": note,
+        "result": "",
+    }
     return _written(
         frame | {"result": _fitting(value, length - len(_written(frame)) + 2)}
     )
 
 
 def _written(value: JsonValue) -> str:
-    return dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return dumps(
+        value,
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
 
 
 def _length_in_json(text: str) -> int:
@@ -160,9 +200,18 @@ def _fitting(value: JsonValue, room: int) -> JsonValue:
         return ELLIPSIS
     match value:
         case str():
-            inner = _fitting_json(value, room * len(value) // size)
+            inner = _fitting_json(
+                value,
+                room * len(value) // size,
+            )
             fits = inner and _length_in_json(inner) <= room - 2
-            return inner if fits else _first_lines(value, room - 2, _length_in_json)
+            if fits:
+                return inner
+            return _first_lines(
+                value,
+                room - 2,
+                _length_in_json,
+            )
         case list():
             return _first_items(value, room)
         case dict():
@@ -183,7 +232,10 @@ def _fitting_json(text: str, room: int) -> str:
         return ""
 
 
-def _first_items(items: list[JsonValue], room: int) -> list[JsonValue]:
+def _first_items(
+    items: list[JsonValue],
+    room: int,
+) -> list[JsonValue]:
     room -= _MARK_LENGTH
     first = items[
         : _count_within(room, (len(_written(item)) + 1 for item in items))
@@ -217,7 +269,10 @@ def _first_entries(entries: JsonObject, room: int) -> JsonObject:
     first = next(iter(entries))
     if not fits and (left := room - _length_of_name(first)) > 0:
         fits[first] = _fitting(entries[first], left)
-    return {**fits, ELLIPSIS: f"{len(entries) - len(fits)} more of {len(entries)}"}
+    return {
+        **fits,
+        ELLIPSIS: f"{len(entries) - len(fits)} more of {len(entries)}",
+    }
 
 
 def _length_of_name(key: str) -> int:
@@ -255,12 +310,19 @@ def _first_lines(
     return text[: max(fits, 0)] + _mark(len(text) - max(fits, 0), "characters", how)
 
 
-def _count_within(room: int, sizes: Iterable[int]) -> int:
+def _count_within(
+    room: int,
+    sizes: Iterable[int],
+) -> int:
     """Return how many of the first sizes fit into `room` together."""
     return sum(1 for _ in takewhile(room.__ge__, accumulate(sizes)))
 
 
-def _mark(left: int, of_what: str, how: str) -> str:
+def _mark(
+    left: int,
+    of_what: str,
+    how: str,
+) -> str:
     return (
         f"[{ELLIPSIS} {left} {of_what} were left out here to save room. {how}".strip()
         + "]"
@@ -271,7 +333,11 @@ _LOW: Final = 2
 """The window drops to the budget divided by this."""
 _RECAP: Final = 8
 """The budget divided by this is the room of the recap of dropped messages."""
-RESULT_LENGTHS: Final = (4_000, 1_000, 250)
+RESULT_LENGTHS: Final = (
+    4_000,
+    1_000,
+    250,
+)
 """Characters kept of a result of the current turn, tried in this order."""
 _MOST_KEPT: Final = 8
 """Conversations whose windows are cached."""
@@ -316,7 +382,10 @@ def fit_window(  # noqa: PLR0913  # what is sent, what bounds it, and what stand
     bounds = _Bounds(
         begin, budget, budget if earlier is None else min(earlier, budget), estimate
     )
-    growing = (grown or GrownWindows()).window(transcript, bounds)
+    growing = (grown or GrownWindows()).window(
+        transcript,
+        bounds,
+    )
     dropped, tokens = growing.start, growing.tokens
     messages = growing.messages[dropped:]
     if dropped and isinstance(first := messages[0], UserMessage):
@@ -327,8 +396,15 @@ def fit_window(  # noqa: PLR0913  # what is sent, what bounds it, and what stand
             first, context="\n\n".join(filter(None, (recalled, first.context)))
         )
         tokens += estimate.of_message(messages[0]) - estimate.of_message(first)
-    sent = tuple(messages) if dropped or growing.has_shortened else transcript
-    return Window(sent, dropped, tokens)
+    if dropped or growing.has_shortened:
+        sent = tuple(messages)
+    else:
+        sent = transcript
+    return Window(
+        sent,
+        dropped,
+        tokens,
+    )
 
 
 def _turn_begin(transcript: Transcript, index: int) -> int:
@@ -351,7 +427,11 @@ class GrownWindows:
         self._windows: list[_GrowingWindow] = []
         """Least recently used first."""
 
-    def window(self, transcript: Transcript, bounds: _Bounds) -> _GrowingWindow:
+    def window(
+        self,
+        transcript: Transcript,
+        bounds: _Bounds,
+    ) -> _GrowingWindow:
         """Return the window on a whole transcript; the caller may change it."""
         end = _turn_begin(transcript, len(transcript))
         window = self._known(transcript[:end], bounds) or _GrowingWindow(
@@ -365,7 +445,11 @@ class GrownWindows:
         window.grow(transcript, len(transcript))
         return window
 
-    def _known(self, earlier: Transcript, bounds: _Bounds) -> _GrowingWindow | None:
+    def _known(
+        self,
+        earlier: Transcript,
+        bounds: _Bounds,
+    ) -> _GrowingWindow | None:
         """Remove and return the cached window on the beginning of `earlier`."""
         for index in reversed(range(len(self._windows))):
             window = self._windows[index]
@@ -388,7 +472,11 @@ class _Bounds:
 class _GrowingWindow:
     """A window on a growing conversation: `messages` from `start` on."""
 
-    def __init__(self, transcript: Transcript, bounds: _Bounds) -> None:
+    def __init__(
+        self,
+        transcript: Transcript,
+        bounds: _Bounds,
+    ) -> None:
         begin = bounds.begin
         self.bounds = bounds
         self.whole = transcript[:begin]
@@ -414,7 +502,11 @@ class _GrowingWindow:
         other._cut_to = self._cut_to.copy()  # noqa: SLF001  # of its own class
         return other
 
-    def grow(self, transcript: Transcript, end: int) -> None:
+    def grow(
+        self,
+        transcript: Transcript,
+        end: int,
+    ) -> None:
         """Extend the window to `end` of a transcript that begins with `whole`."""
         begin = len(self.whole)
         self.whole = transcript[:end]
@@ -430,7 +522,11 @@ class _GrowingWindow:
         for unit in pairwise([*units, end]):
             self._add(*unit)
 
-    def _add(self, begin: int, end: int) -> None:
+    def _add(
+        self,
+        begin: int,
+        end: int,
+    ) -> None:
         """Add messages that are sent together, and save room if they are too much."""
         unit = self.whole[begin:end]
         if isinstance(unit[0], UserMessage):
@@ -451,7 +547,11 @@ class _GrowingWindow:
                 if self._fits(*goals):
                     break
 
-    def _fits(self, budget: int, earlier: int | None = None) -> bool:
+    def _fits(
+        self,
+        budget: int,
+        earlier: int | None = None,
+    ) -> bool:
         recap = self.recap_room if self.start else 0
         return self.tokens + recap <= budget and (
             earlier is None or self._kept_before + recap <= earlier
@@ -467,7 +567,10 @@ class _GrowingWindow:
             yield
         if is_too_long and not self._fits(self.bounds.budget):
             for length in RESULT_LENGTHS:
-                begin = max(self._cut_to.get(length, 0), self._turn)
+                begin = max(
+                    self._cut_to.get(length, 0),
+                    self._turn,
+                )
                 for index in range(begin, len(self.messages)):
                     self._shorten(index, length)
                     self._cut_to[length] = index + 1
@@ -493,14 +596,21 @@ class _GrowingWindow:
             if self.start < self._turn:
                 self._kept_before += added
 
-    def _shorten(self, index: int, length: int) -> None:
+    def _shorten(
+        self,
+        index: int,
+        length: int,
+    ) -> None:
         whole, present = self.whole[index], self.messages[index]
         if (
             isinstance(whole, ToolResult)
             and isinstance(present, ToolResult)
             and len(present.content) > length
         ):
-            short = replace(present, content=shortened(whole.content, length))
+            short = replace(
+                present,
+                content=shortened(whole.content, length),
+            )
             size = self.bounds.estimate.of_message(short)
             if size < self._sizes[index]:  # the note takes room too
                 self.tokens += size - self._sizes[index]

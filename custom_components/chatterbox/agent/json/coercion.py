@@ -60,7 +60,12 @@ def fit(
     `text_is_list` is False: it may hold a whole list in words.
     """
     try:
-        return _Fit(schema, text_is_list).fit(schema, value, "", generous=True)
+        return _Fit(schema, text_is_list).fit(
+            schema,
+            value,
+            "",
+            generous=True,
+        )
     except RecursionError as err:
         raise Unfit("The tool's schema refers to itself and cannot be read.") from err
 
@@ -69,13 +74,21 @@ def fit_object(
     value: JsonObject, schema: JsonObject, *, text_is_list: bool = True
 ) -> JsonObject:
     """Return an object in the form that the schema describes; see `fit`. Raises `Unfit`."""
-    fitted = fit(value, schema, text_is_list=text_is_list)
+    fitted = fit(
+        value,
+        schema,
+        text_is_list=text_is_list,
+    )
     if not isinstance(fitted, dict):
         raise Unfit("The schema does not describe an object.")
     return fitted
 
 
-def readable(value: JsonValue, *, escapes: bool) -> JsonValue:
+def readable(
+    value: JsonValue,
+    *,
+    escapes: bool,
+) -> JsonValue:
     """Return a value whose texts a person can read: without control characters and, with `escapes`, without those.
 
     Raises `Unfit` where a control character stands for an unknown letter.
@@ -86,7 +99,10 @@ def readable(value: JsonValue, *, escapes: bool) -> JsonValue:
             if escapes and "\\" in text:
                 with suppress(ValueError):  # no escapes that were escaped once more
                     text = str(
-                        json.loads(f'"{text.replace("\\x", "\\u00")}"', strict=False)
+                        json.loads(
+                            f'"{text.replace("\\x", "\\u00")}"',
+                            strict=False,
+                        )
                     )
                 text = sendable_text(text.rstrip("\\"))
             text = mended_text(text)
@@ -129,10 +145,23 @@ class _Fit:
             schema = self._resolve(schema)
         if generous:
             value = _scaled(schema, value)
-        if isinstance(demands := schema.get("allOf"), list) and demands:
-            value = self._fit_all(demands, value, path, generous=generous)
-        if choices := _alternatives(schema):
-            return self._fit_any(choices, schema, value, path, generous=generous)
+        demands = schema.get("allOf")
+        if isinstance(demands, list) and demands:
+            value = self._fit_all(
+                demands,
+                value,
+                path,
+                generous=generous,
+            )
+        choices = _alternatives(schema)
+        if choices:
+            return self._fit_any(
+                choices,
+                schema,
+                value,
+                path,
+                generous=generous,
+            )
         if "enum" in schema or "const" in schema:
             return self._fit_enum(schema, value, path, generous=generous)
         match schema.get("type", "object" if "properties" in schema else None):
@@ -141,7 +170,13 @@ class _Fit:
             case "array":
                 return self._fit_array(schema, value, path, generous=generous)
             case str(kind) if kind in _SCALARS:
-                return self._fit_scalar(kind, schema, value, path, generous=generous)
+                return self._fit_scalar(
+                    kind,
+                    schema,
+                    value,
+                    path,
+                    generous=generous,
+                )
             case _:
                 return value
 
@@ -153,8 +188,14 @@ class _Fit:
             seen.add(reference)
             target: JsonValue = self.root
             for part in reference.removeprefix("#/").split("/"):
-                target = target.get(part) if isinstance(target, dict) else None
-            schema = target if isinstance(target, dict) else {}
+                if isinstance(target, dict):
+                    target = target.get(part)
+                else:
+                    target = None
+            if isinstance(target, dict):
+                schema = target
+            else:
+                schema = {}
         return schema
 
     def _fit_all(
@@ -163,12 +204,21 @@ class _Fit:
         """Coerce a value to every part of `allOf`, if the result is the same for all."""
         fitted = value
         for demand in demands:
-            fitted = self.fit(demand, fitted, path, generous=generous)
+            fitted = self.fit(
+                demand,
+                fitted,
+                path,
+                generous=generous,
+            )
         if any(
             self._attempt(demand, fitted, path, generous=False) is _MISSING
             for demand in demands
         ):
-            raise self._unfit(path, {"allOf": demands}, value)
+            raise self._unfit(
+                path,
+                {"allOf": demands},
+                value,
+            )
         return fitted
 
     def _fit_any(
@@ -194,18 +244,35 @@ class _Fit:
             }
             if len(readings) == 1:
                 return readings.popitem()[1]  # type: ignore[return-value]  # never `_MISSING`
-        raise self._unfit(path, schema, value)
+        raise self._unfit(
+            path,
+            schema,
+            value,
+        )
 
     def _attempt(
         self, schema: JsonValue, value: JsonValue, path: str, *, generous: bool
     ) -> object:
-        key = (id(schema), id(value), generous)
+        key = (
+            id(schema),
+            id(value),
+            generous,
+        )
         if key not in self._tried:
             try:
-                outcome: object = self.fit(schema, value, path, generous=generous)
+                outcome: object = self.fit(
+                    schema,
+                    value,
+                    path,
+                    generous=generous,
+                )
             except Unfit:
                 outcome = _MISSING
-            self._tried[key] = (schema, value, outcome)
+            self._tried[key] = (
+                schema,
+                value,
+                outcome,
+            )
         return self._tried[key][2]
 
     def _fit_object(
@@ -214,14 +281,23 @@ class _Fit:
         if generous:
             value = _embedded(value, "{")
         if not isinstance(value, dict):
-            raise self._unfit(path, schema, value)
+            raise self._unfit(
+                path,
+                schema,
+                value,
+            )
         known, needed = _properties(schema), _required(schema)
         fitted: JsonObject = {}
         for key, item in value.items():
             where = _join(path, key)
             if key in known:
                 try:
-                    fitted[key] = self.fit(known[key], item, where, generous=generous)
+                    fitted[key] = self.fit(
+                        known[key],
+                        item,
+                        where,
+                        generous=generous,
+                    )
                 except Unfit:
                     if not generous or key in needed or item not in ("", None):
                         raise
@@ -251,13 +327,26 @@ class _Fit:
                 or value == ""
                 or (isinstance(value, str) and not self.text_is_list)
             ):
-                raise self._unfit(path, schema, value)
+                raise self._unfit(
+                    path,
+                    schema,
+                    value,
+                )
             value = [value]
         if not _is_within(value, schema):
-            raise self._unfit(path, schema, value)
+            raise self._unfit(
+                path,
+                schema,
+                value,
+            )
         items = schema.get("items")
         return [
-            self.fit(items, item, f"{path}[{index}]", generous=generous)
+            self.fit(
+                items,
+                item,
+                f"{path}[{index}]",
+                generous=generous,
+            )
             for index, item in enumerate(value)
         ]
 
@@ -265,20 +354,33 @@ class _Fit:
         self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool
     ) -> JsonValue:
         listed = schema.get("enum")
-        allowed = listed if isinstance(listed, list) else [schema.get("const")]
+        if isinstance(listed, list):
+            allowed = listed
+        else:
+            allowed = [schema.get("const")]
         for choice in allowed:
             if choice == value and isinstance(choice, bool) == isinstance(value, bool):
                 return choice
         if generous and not isinstance(value, (dict, bool)) and value is not None:
             if isinstance(value, list) and len(value) == 1:
-                return self._fit_enum(schema, value[0], path, generous=True)
-            meant = find_name(str(value), map(str, allowed))
-            if (
-                len(matches := [choice for choice in allowed if str(choice) == meant])
-                == 1
-            ):
+                return self._fit_enum(
+                    schema,
+                    value[0],
+                    path,
+                    generous=True,
+                )
+            meant = find_name(
+                str(value),
+                map(str, allowed),
+            )
+            matches = [choice for choice in allowed if str(choice) == meant]
+            if len(matches) == 1:
                 return matches[0]
-        raise self._unfit(path, schema, value)
+        raise self._unfit(
+            path,
+            schema,
+            value,
+        )
 
     def _fit_scalar(
         self,
@@ -290,47 +392,61 @@ class _Fit:
         generous: bool,
     ) -> JsonValue:
         accepts, convert = _SCALARS[kind]
-        one = (
-            value[0]
-            if generous and isinstance(value, list) and len(value) == 1
-            else value
-        )
+        if generous and isinstance(value, list) and len(value) == 1:
+            one = value[0]
+        else:
+            one = value
         for candidate in (one, convert(one)) if generous else (one,):
             if accepts(candidate) and _is_within(candidate, schema):
                 return candidate
-        raise self._unfit(path, schema, value)
+        raise self._unfit(
+            path,
+            schema,
+            value,
+        )
 
-    def _unfit(self, path: str, schema: JsonObject, value: JsonValue) -> Unfit:
+    def _unfit(
+        self,
+        path: str,
+        schema: JsonObject,
+        value: JsonValue,
+    ) -> Unfit:
         subject = path or "The arguments"
         return Unfit(
             f"{subject}: expected {self._describe(schema)}, got {display(value)}."
         )
 
-    def _describe(self, part: JsonValue, levels: int = _DESCRIBED_LEVELS) -> str:
+    def _describe(
+        self,
+        part: JsonValue,
+        levels: int = _DESCRIBED_LEVELS,
+    ) -> str:
         """Describe what a part of the schema accepts."""
         if not isinstance(part, dict) or not levels:
             return "a value"
         schema = self._resolve(part)
-        if isinstance(demands := schema.get("allOf"), list) and demands:
+        demands = schema.get("allOf")
+        if isinstance(demands, list) and demands:
             return " and ".join(
                 dict.fromkeys(self._describe(demand, levels - 1) for demand in demands)
             )
-        if choices := _alternatives(schema):
+        choices = _alternatives(schema)
+        if choices:
             return " or ".join(
                 dict.fromkeys(self._describe(choice, levels - 1) for choice in choices)
             )
-        if isinstance(listed := schema.get("enum"), list):
+        listed = schema.get("enum")
+        if isinstance(listed, list):
             return f"one of {display(listed, _CHOICES_LENGTH)}"
         if "const" in schema:
             return display(schema["const"])
         match schema.get("type"):
             case "array":
                 items = schema.get("items")
-                of_what = (
-                    f" of {self._describe(items, levels - 1)}"
-                    if isinstance(items, dict)
-                    else ""
-                )
+                if isinstance(items, dict):
+                    of_what = f" of {self._describe(items, levels - 1)}"
+                else:
+                    of_what = ""
                 return f"a list{of_what}{_bounds_in_words(schema)}"
             case str(kind):
                 return f"{kind}{_bounds_in_words(schema)}"
@@ -339,7 +455,9 @@ class _Fit:
 
 
 def _join(path: str, key: str) -> str:
-    return f"{path}.{key}" if path else key
+    if path:
+        return f"{path}.{key}"
+    return key
 
 
 def _embedded(value: JsonValue, opening: str) -> JsonValue:
@@ -352,25 +470,27 @@ def _embedded(value: JsonValue, opening: str) -> JsonValue:
 
 def _properties(schema: JsonObject) -> JsonObject:
     properties = schema.get("properties")
-    return properties if isinstance(properties, dict) else {}
+    if isinstance(properties, dict):
+        return properties
+    return {}
 
 
 def _required(schema: JsonObject) -> list[str]:
     required = schema.get("required")
-    return (
-        [key for key in required if isinstance(key, str)]
-        if isinstance(required, list)
-        else []
-    )
+    if isinstance(required, list):
+        return [key for key in required if isinstance(key, str)]
+    return []
 
 
 def _alternatives(schema: JsonObject) -> list[JsonValue]:
     for key in ("anyOf", "oneOf"):
-        if isinstance(choices := schema.get(key), list) and choices:
+        choices = schema.get(key)
+        if isinstance(choices, list) and choices:
             if "properties" in schema:  # alternatives of `required`, not of the value
                 return []
             return choices
-    if isinstance(kinds := schema.get("type"), list):
+    kinds = schema.get("type")
+    if isinstance(kinds, list):
         return [{**schema, "type": kind} for kind in kinds]
     return []
 
@@ -392,7 +512,9 @@ def _bounds_in_words(schema: JsonObject) -> str:
         for keyword in _BOUNDS
         if _is_number(schema.get(keyword))
     ]
-    return f" ({', '.join(bounds)})" if bounds else ""
+    if bounds:
+        return f" ({', '.join(bounds)})"
+    return ""
 
 
 def _is_number(value: JsonValue) -> TypeGuard[int | float]:
@@ -406,15 +528,23 @@ def _as_number(value: JsonValue) -> JsonValue:
         if not _NUMBER.fullmatch(text):
             return value
         try:
-            value = int(text) if text.lstrip("+-").isdigit() else finite(text)
+            if text.lstrip("+-").isdigit():
+                value = int(text)
+            else:
+                value = finite(text)
         except ValueError:
             return value
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 def _scaled(schema: JsonObject, value: JsonValue) -> JsonValue:
     """Convert 0.5 to 50 where only whole percentages fit, and 50 or "50 %" to 0.5 where a share of 1 is meant."""
-    demands = objects_in(schema["allOf"]) if "allOf" in schema else []
+    if "allOf" in schema:
+        demands = objects_in(schema["allOf"])
+    else:
+        demands = []
     parts = [schema, *demands]
     highest = {
         part["maximum"]
@@ -427,17 +557,26 @@ def _scaled(schema: JsonObject, value: JsonValue) -> JsonValue:
     is_percentage = str(value).rstrip().endswith("%")
     if highest == {_PERCENT} and is_whole and not is_percentage:
         is_share = 1 / _PERCENT <= number < 1
-        return round(number * _PERCENT) if is_share else value
+        if is_share:
+            return round(number * _PERCENT)
+        return value
     if highest == {1} and not is_whole and (number > 1 or is_percentage):
-        return number / _PERCENT if 0 <= number <= _PERCENT else value
+        if 0 <= number <= _PERCENT:
+            return number / _PERCENT
+        return value
     return value
 
 
 def _as_boolean(value: JsonValue) -> JsonValue:
-    return _BOOLEANS.get(plain_name(value), value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return _BOOLEANS.get(plain_name(value), value)
+    return value
 
 
-_BOOLEANS: Final[dict[str, JsonValue]] = {"true": True, "false": False}
+_BOOLEANS: Final[dict[str, JsonValue]] = {
+    "true": True,
+    "false": False,
+}
 _SCALARS: Final[
     dict[str, tuple[Callable[[JsonValue], bool], Callable[[JsonValue], JsonValue]]]
 ] = {
@@ -465,7 +604,12 @@ def fit_known(value: JsonObject, schema: JsonObject) -> JsonObject:
     known, fitted = _properties(schema), dict(value)
     for key, item in value.items():
         with suppress(Unfit, RecursionError):
-            fitted[key] = _Fit(schema).fit(known.get(key), item, key, generous=True)
+            fitted[key] = _Fit(schema).fit(
+                known.get(key),
+                item,
+                key,
+                generous=True,
+            )
     return fitted
 
 
@@ -476,11 +620,10 @@ def known_parameters(value: JsonObject, schema: JsonObject) -> JsonObject:
     that may mean several, or one that is given otherwise, stays as it is.
     """
     known = _properties(schema)
-    unknown = (
-        []
-        if schema.get("additionalProperties") is not False
-        else [key for key in value if key not in known]
-    )
+    if schema.get("additionalProperties") is not False:
+        unknown = []
+    else:
+        unknown = [key for key in value if key not in known]
     renamed = dict(value)
     for key in unknown:
         meant = [one for one in known if is_called(one, key)]
@@ -501,7 +644,11 @@ def is_called(parameter: str, name: str) -> bool:
 
 def bare_name(name: str) -> str:
     """Return a name in the singular, in small letters and without separators."""
-    letters = re.sub(r"[\W_]", "", plain(name))
+    letters = re.sub(
+        r"[\W_]",
+        "",
+        plain(name),
+    )
     for plural, singular in (("ies", "y"), ("sses", "ss"), ("ss", "ss"), ("s", "")):
         if letters.endswith(plural):
             return letters.removesuffix(plural) + singular
@@ -518,10 +665,16 @@ def read_arguments(text: str, schema: JsonObject) -> JsonObject:
     Empty text means no arguments, and malformed JSON is repaired where that is
     unambiguous. Raises `Unfit`.
     """
-    return fit_object(known_parameters(parse_arguments(text), schema), schema)
+    return fit_object(
+        known_parameters(parse_arguments(text), schema),
+        schema,
+    )
 
 
-def parse_arguments(text: str, most: int = MAX_ARGUMENTS_LENGTH) -> JsonObject:
+def parse_arguments(
+    text: str,
+    most: int = MAX_ARGUMENTS_LENGTH,
+) -> JsonObject:
     """Parse the arguments of a call as the model wrote them. Raises `Unfit`."""
     if len(text) > most:
         raise Unfit(

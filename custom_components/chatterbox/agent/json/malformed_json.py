@@ -38,7 +38,11 @@ _FENCE: Final = "```"
 _LEFT_OVER: Final = re.compile(r"[\s\]};]*")
 
 
-def repair_json(text: str, *, bare_words: bool = False) -> JsonValue:
+def repair_json(
+    text: str,
+    *,
+    bare_words: bool = False,
+) -> JsonValue:
     """Parse malformed JSON to a value that `parse_json` accepts too; with `bare_words`, texts may have no quotes.
 
     Nothing that is missing at the end is supplied: `{"area": "Kitchen"` could have
@@ -74,11 +78,9 @@ def _without_fence(text: str) -> str:
     opening, newline, content = stripped.removeprefix(_FENCE).partition("\n")
     is_fenced = newline and stripped.startswith(_FENCE) and content.endswith(_FENCE)
     label = opening.strip()
-    return (
-        content.removesuffix(_FENCE)
-        if is_fenced and (not label or label.isidentifier())
-        else text
-    )
+    if is_fenced and (not label or label.isidentifier()):
+        return content.removesuffix(_FENCE)
+    return text
 
 
 def read_value(
@@ -105,7 +107,9 @@ def read_value(
 def skip_blank(text: str, position: int) -> int:
     """Return the end of whitespace and comments."""
     blank = _BLANK.match(text, position)
-    return blank.end() if blank else position
+    if blank:
+        return blank.end()
+    return position
 
 
 def _strict(token: re.Match[str]) -> str:
@@ -116,7 +120,14 @@ def _strict(token: re.Match[str]) -> str:
         case "key" | "word":
             return canonical_json(token[0])
         case "constant":
-            return token[0].casefold().replace("none", "null")
+            return (
+                token[0]
+                .casefold()
+                .replace(
+                    "none",
+                    "null",
+                )
+            )
         case _:
             return token[0]
 
@@ -125,4 +136,6 @@ def _escaped(part: re.Match[str]) -> str:
     """Return a part of a string as JSON escapes it; escapes stay, but for that of an apostrophe."""
     if part[0] == "\\'":
         return "'"
-    return part[0] if part[0].startswith("\\") else canonical_json(part[0])[1:-1]
+    if part[0].startswith("\\"):
+        return part[0]
+    return canonical_json(part[0])[1:-1]

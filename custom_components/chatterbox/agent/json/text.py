@@ -23,7 +23,11 @@ _PIECE: Final = re.compile(
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
-def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
+def parse_json(
+    text: str,
+    *,
+    unique_names: bool = False,
+) -> JsonValue:
     """Parse JSON with finite numbers, no lone surrogates, and at most `MAX_DEPTH` levels.
 
     If a name occurs twice in an object, the last one counts; with `unique_names`,
@@ -55,16 +59,16 @@ def is_json_object(text: str) -> bool:
 
 def as_list(value: JsonValue) -> list[JsonValue]:
     """Return a list, or another value as the only one of a list."""
-    return value if isinstance(value, list) else [value]
+    if isinstance(value, list):
+        return value
+    return [value]
 
 
 def objects_in(value: JsonValue) -> list[JsonObject]:
     """Return the objects of a list; none of another value."""
-    return (
-        [item for item in value if isinstance(item, dict)]
-        if isinstance(value, list)
-        else []
-    )
+    if isinstance(value, list):
+        return [item for item in value if isinstance(item, dict)]
+    return []
 
 
 def check_json(value: JsonValue) -> None:
@@ -90,7 +94,11 @@ def check_count(text: str, most: int) -> None:
         position = piece.end()
 
 
-def check_size(value: JsonValue, most_values: int, most_entries: int) -> None:
+def check_size(
+    value: JsonValue,
+    most_values: int,
+    most_entries: int,
+) -> None:
     """Check that a value holds at most so many others, and each of its lists and objects so many. Raises ValueError."""
     count = -1
     for level in _levels(value):
@@ -111,10 +119,15 @@ def finite(text: str) -> float:
     return number
 
 
-def display(value: JsonValue, length: int = _SHOWN_LENGTH) -> str:
+def display(
+    value: JsonValue,
+    length: int = _SHOWN_LENGTH,
+) -> str:
     """Format a value for a message, cut to `length` characters."""
     text = canonical_json(value)
-    return text if len(text) <= length else f"{text[:length]}…"
+    if len(text) <= length:
+        return text
+    return f"{text[:length]}…"
 
 
 def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
@@ -125,7 +138,10 @@ def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
     return entries
 
 
-_DECODER: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite)
+_DECODER: Final = json.JSONDecoder(
+    parse_constant=finite,
+    parse_float=finite,
+)
 _STRICT: Final = json.JSONDecoder(
     parse_constant=finite, parse_float=finite, object_pairs_hook=_unique
 )
@@ -145,13 +161,11 @@ def _levels(value: JsonValue) -> Iterator[list[JsonValue]]:
 
 
 def _parts(value: JsonValue) -> list[JsonValue]:
-    return (
-        value
-        if isinstance(value, list)
-        else [*value.values()]
-        if isinstance(value, dict)
-        else []
-    )
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        return [*value.values()]
+    return []
 
 
 def _check_characters(value: JsonValue) -> None:

@@ -135,7 +135,10 @@ def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
     if call.id and len(call.id) <= _ID_LENGTH and call.id not in taken:
         return call
     numbered = (f"call{len(taken) + extra:05}" for extra in count(1))
-    return replace(call, id=next(name for name in numbered if name not in taken))
+    return replace(
+        call,
+        id=next(name for name in numbered if name not in taken),
+    )
 
 
 def decide_call(
@@ -151,7 +154,11 @@ def decide_call(
     The original call already has its result. The new one runs once, and only with
     exactly the arguments that were approved.
     """
-    judged = judge_call(state, replace(pending_call.call, id=new_id), is_repaired=True)
+    judged = judge_call(
+        state,
+        replace(pending_call.call, id=new_id),
+        is_repaired=True,
+    )
     if _came_again(state, pending_call.call):
         return resolve(
             judged.call,
@@ -183,7 +190,11 @@ def check_again(
         case Deny(reason):
             return resolve(approved.call, reason)
         case Ask(reason, terms) if not covers(pending_call.terms, terms):
-            return PendingCall(approved.call, reason, terms)
+            return PendingCall(
+                approved.call,
+                reason,
+                terms,
+            )
         case _:
             return approved
 
@@ -254,8 +265,15 @@ def fit_call(  # noqa: PLR0913  # each of these alone changes the state
         arguments = fit_object(repaired, meant.parameters)
     except Unfit as err:
         return resolve(as_recorded(call), str(err))
-    call = ToolCall(call.id, meant.name, canonical_json(arguments))
-    first = None if tool.repeatable else _same_call(call, tools, earlier)
+    call = ToolCall(
+        call.id,
+        meant.name,
+        canonical_json(arguments),
+    )
+    if tool.repeatable:
+        first = None
+    else:
+        first = _same_call(call, tools, earlier)
     if first is not None:
         return resolve(call, _already_answered(first), is_error=first.is_error)
     return Runnable(
@@ -270,16 +288,30 @@ def _for_client(
     call: ToolCall, tool: ToolDefinition, *, is_guarded: bool
 ) -> ClientCall:
     """Return a call of a client tool, which is fitted to its schema only if it is guarded. Raises `Unfit`."""
-    text = call.arguments if call.arguments.strip() else "{}"
+    if call.arguments.strip():
+        text = call.arguments
+    else:
+        text = "{}"
     if len(text) > MAX_CALL_LENGTH or not is_json_object(text):
         raise Unfit(
             f"The arguments must be one JSON object of at most {MAX_CALL_LENGTH} characters."
         )
     if not is_guarded:
         return ClientCall(replace(call, arguments=text))
-    arguments = fit_object(parse_arguments(text, MAX_CALL_LENGTH), tool.parameters)
-    fitted = ToolCall(call.id, tool.name, canonical_json(arguments))
-    return ClientCall(fitted, tool, arguments)
+    arguments = fit_object(
+        parse_arguments(text, MAX_CALL_LENGTH),
+        tool.parameters,
+    )
+    fitted = ToolCall(
+        call.id,
+        tool.name,
+        canonical_json(arguments),
+    )
+    return ClientCall(
+        fitted,
+        tool,
+        arguments,
+    )
 
 
 def _found(
@@ -289,7 +321,10 @@ def _found(
 
     Raises `Unfit` where there is none.
     """
-    tool = find_tool(call.name, (*tools, *joined_tools(tools)))
+    tool = find_tool(
+        call.name,
+        (*tools, *joined_tools(tools)),
+    )
     if tool is None:
         offered = ", ".join(sorted(tool.name for tool in shown_tools(tools))) or "none"
         raise Unfit(f"There is no tool {call.name[:_NAME_LENGTH]!r}. Tools: {offered}.")
@@ -323,21 +358,30 @@ def _repaired(
     return tool, arguments
 
 
-def _note(written: JsonObject, arguments: JsonObject, tool: str) -> str:
+def _note(
+    written: JsonObject,
+    arguments: JsonObject,
+    tool: str,
+) -> str:
     """Describe how a call was reinterpreted, beyond its spelling; empty if it was not."""
     dropped = [
         name
         for name, value in written.items()
         if name not in arguments and value not in ("", None, [], {})
     ]
-    notes = [f"as {tool}"] if tool else []
+    if tool:
+        notes = [f"as {tool}"]
+    else:
+        notes = []
     notes += [
         f"with {key} {display(value)}"
         for key, value in arguments.items()
         if _plain(written.get(key)) != _plain(value)
     ]
     notes += [f"without {', '.join(map(display, dropped))}"] if dropped else []
-    return f"The call was read {', '.join(notes)}." if notes else ""
+    if notes:
+        return f"The call was read {', '.join(notes)}."
+    return ""
 
 
 def _plain(value: JsonValue) -> str:
@@ -367,9 +411,16 @@ def as_recorded(call: ToolCall) -> ToolCall:
         value = parse_json(call.arguments[: _RECORDED_LENGTH + 1])
     except ValueError:
         value = None
-    text = canonical_json(value) if isinstance(value, dict) else call.arguments
+    if isinstance(value, dict):
+        text = canonical_json(value)
+    else:
+        text = call.arguments
     name = _ILLEGAL_IN_NAMES.sub("_", call.name[:_NAME_LENGTH]) or "unnamed"
-    return replace(call, name=name, arguments=text[:_RECORDED_LENGTH])
+    return replace(
+        call,
+        name=name,
+        arguments=text[:_RECORDED_LENGTH],
+    )
 
 
 def _already_answered(first: ToolResult) -> str:

@@ -51,22 +51,36 @@ class ToolRunner:
         if tool.annotations.open_world:
             self._open_world.add(call.id)
         reads = tool.annotations.read_only
-        targets = None if reads else self._targets(runnable)
+        if reads:
+            targets = None
+        else:
+            targets = self._targets(runnable)
         met = [
             task
             for others, task in self._changing
             if targets is None or others is None or not others.isdisjoint(targets)
         ]
-        waits = [*self._tasks.values()] if self.one_by_one else met
+        if self.one_by_one:
+            waits = [*self._tasks.values()]
+        else:
+            waits = met
         task = asyncio.create_task(
-            self._run(runnable, waits), name=f"call of {call.name}"
+            self._run(
+                runnable,
+                waits,
+            ),
+            name=f"call of {call.name}",
         )
         self._tasks[call.id] = task
         if not reads:
             self._changing.append((targets, task))
         return ToolStarted(call, tool.annotations.open_world)
 
-    async def result(self, call: ToolCall, seconds: float) -> ToolResult:
+    async def result(
+        self,
+        call: ToolCall,
+        seconds: float,
+    ) -> ToolResult:
         """Wait for a started call and return its result.
 
         After `seconds` the turn is out of time, and every call that still runs is
@@ -79,7 +93,9 @@ class ToolRunner:
                     await asyncio.wait({task})
         except WaitedTooLong:
             await self.close()
-        return self._failed(call, _CUT_OFF) if task.cancelled() else task.result()
+        if task.cancelled():
+            return self._failed(call, _CUT_OFF)
+        return task.result()
 
     async def conclude(self, call: ToolCall) -> ToolResult:
         """Return the result of a call that the turn no longer waits for."""
@@ -89,12 +105,16 @@ class ToolRunner:
 
     async def close(self) -> None:
         """Cancel all running calls at once, and wait until they have ended."""
-        if running := [task for task in self._tasks.values() if task.cancel()]:
+        running = [task for task in self._tasks.values() if task.cancel()]
+        if running:
             await asyncio.wait(running)
 
     def _targets(self, runnable: Runnable) -> frozenset[str] | None:
         try:
-            return self.dispatcher.targets(runnable.tool.name, runnable.arguments)
+            return self.dispatcher.targets(
+                runnable.tool.name,
+                runnable.arguments,
+            )
         except Exception:  # unknown targets only cost concurrency
             _LOGGER.exception("Could not tell what %s would change", runnable.tool.name)
             return None
@@ -108,10 +128,18 @@ class ToolRunner:
             runnable.call, await self._dispatch(runnable.call, runnable.arguments)
         )
 
-    async def _dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolResult:
+    async def _dispatch(
+        self,
+        call: ToolCall,
+        arguments: JsonObject,
+    ) -> ToolResult:
         try:
             work = self.dispatcher.dispatch(call, arguments)
-            outcome = await finish_within(self.tool_timeout, work, f"tool {call.name}")
+            outcome = await finish_within(
+                self.tool_timeout,
+                work,
+                f"tool {call.name}",
+            )
             return self._answered(call, outcome)
         except TookTooLong:
             bound = f"{self.tool_timeout:g} seconds"
@@ -120,14 +148,32 @@ class ToolRunner:
                 f"{call.name} did not finish within {bound}. It may still take effect.",
             )
         except Exception as err:  # every failure of a tool is a result for the model
-            _LOGGER.warning("Tool %s failed", call.name, exc_info=True)
-            return self._failed(call, _reason(err)[:_REASON_LENGTH])
+            _LOGGER.warning(
+                "Tool %s failed",
+                call.name,
+                exc_info=True,
+            )
+            return self._failed(
+                call,
+                _reason(err)[:_REASON_LENGTH],
+            )
 
-    def _failed(self, call: ToolCall, content: str) -> ToolResult:
+    def _failed(
+        self,
+        call: ToolCall,
+        content: str,
+    ) -> ToolResult:
         """Return the error result of a tool that ran and returned nothing usable."""
-        return self._answered(call, ToolOutcome(content, is_error=True))
+        return self._answered(
+            call,
+            ToolOutcome(content, is_error=True),
+        )
 
-    def _answered(self, call: ToolCall, outcome: ToolOutcome) -> ToolResult:
+    def _answered(
+        self,
+        call: ToolCall,
+        outcome: ToolOutcome,
+    ) -> ToolResult:
         return ToolResult(
             call.id,
             call.name,

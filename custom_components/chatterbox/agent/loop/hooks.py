@@ -41,7 +41,10 @@ def covers(earlier: str, now: str) -> bool:
 
 
 def _line(terms: str) -> str:
-    return terms.replace("\\", "\\\\").replace("\n", "\\n")
+    return terms.replace("\\", "\\\\").replace(
+        "\n",
+        "\\n",
+    )
 
 
 _LOGGER = logging.getLogger(__name__)
@@ -75,7 +78,11 @@ class _Asked[V]:
 class HookChain:
     """The hooks of a loop."""
 
-    def __init__(self, hooks: Sequence[Hooks], timeout: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        hooks: Sequence[Hooks],
+        timeout: Callable[[], float],
+    ) -> None:
         """Take the hooks of a turn. `timeout` returns the seconds after which a hook counts as failed."""
         self._timeout = timeout
         self._hooks = tuple(hooks)
@@ -136,7 +143,11 @@ class HookChain:
         )
         return seen.decision
 
-    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> ToolResult:
+    async def post_tool_use(
+        self,
+        call: ToolCall,
+        result: ToolResult,
+    ) -> ToolResult:
         """Show a result to the hooks before the model reads it; return the result for the model.
 
         A denial here does not end anything: the tool has run, and the reason may quote
@@ -154,10 +165,19 @@ class HookChain:
             match await decide(hook, result):
                 case Deny(reason) if not denied:
                     denied = True
-                    result = replace(result, content=reason, is_error=True, native=None)
+                    result = replace(
+                        result,
+                        content=reason,
+                        is_error=True,
+                        native=None,
+                    )
                 case Rewrite(content) if not denied and content != result.content:
                     # The native result would reveal the text that the hook removed.
-                    result = replace(result, content=content, native=None)
+                    result = replace(
+                        result,
+                        content=content,
+                        native=None,
+                    )
                 case _:
                     pass
         return result
@@ -168,7 +188,9 @@ class HookChain:
             HookPoint.PRE_SPEECH, text, lambda hook, value: hook.pre_speech(value), str
         )
 
-    async def _show[V: JsonValue](
+    async def _show[
+        V: JsonValue,
+    ](
         self,
         point: HookPoint,
         value: V,
@@ -176,7 +198,12 @@ class HookChain:
         rewritable: type | None,
         fitted: Callable[[V], V] | None = None,
     ) -> HookResult[V]:
-        decide = partial(self._decision, point, show, rewritable)
+        decide = partial(
+            self._decision,
+            point,
+            show,
+            rewritable,
+        )
         answered: list[_Asked[V]] = []
         for hook in self._looking_at(point):
             match decision := await decide(hook, value):
@@ -185,7 +212,10 @@ class HookChain:
                 case Ask():
                     answered.append(_Asked(hook, value, decision))
                 case Rewrite():
-                    value = fitted(decision.value) if fitted else decision.value
+                    if fitted:
+                        value = fitted(decision.value)
+                    else:
+                        value = decision.value
                 case None:
                     pass
                 case _:
@@ -194,7 +224,10 @@ class HookChain:
             value, await _question(answered, value, decide) if answered else None
         )
 
-    async def _decision[V, D](
+    async def _decision[
+        V,
+        D,
+    ](
         self,
         point: HookPoint,
         show: Callable[[Hooks, V], Coroutine[object, object, D]],
@@ -206,16 +239,26 @@ class HookChain:
         name = type(hook).__name__
         try:
             return _checked(
-                await finish_within(self._timeout(), show(hook, value), f"hook {name}"),
+                await finish_within(
+                    self._timeout(),
+                    show(hook, value),
+                    f"hook {name}",
+                ),
                 rewritable,
             )
         except Exception as error:  # noqa: BLE001  # a failing hook must not allow the call
             denies = hook.denies_on_failure(point)
-            _log_failure(name, error, "denies" if denies else "has no say")
+            _log_failure(
+                name,
+                error,
+                "denies" if denies else "has no say",
+            )
             return Deny(_FAILED) if denies else None
 
 
-async def _question[V: JsonValue](
+async def _question[
+    V: JsonValue,
+](
     answered: Sequence[_Asked[V]],
     value: V,
     decide: Callable[[Hooks, V], Coroutine[object, object, _Decision[V]]],
@@ -247,10 +290,18 @@ async def _question[V: JsonValue](
     return _joined(asks)
 
 
-def _log_failure(name: str, error: Exception, consequence: str) -> None:
+def _log_failure(
+    name: str,
+    error: Exception,
+    consequence: str,
+) -> None:
     """Log a failed hook; a timeout without traceback, which would show nothing."""
     if isinstance(error, TookTooLong):
-        _LOGGER.warning("%s, and therefore %s", error, consequence)
+        _LOGGER.warning(
+            "%s, and therefore %s",
+            error,
+            consequence,
+        )
     else:
         _LOGGER.error(
             "Hook %s failed and therefore %s", name, consequence, exc_info=error
@@ -262,10 +313,15 @@ def _joined(asks: Sequence[Ask]) -> Ask | None:
     if not asks:
         return None
     reasons = dict.fromkeys(ask.reason for ask in asks if ask.reason)
-    return Ask(" ".join(reasons), join_terms(ask.terms for ask in asks))
+    return Ask(
+        " ".join(reasons),
+        join_terms(ask.terms for ask in asks),
+    )
 
 
-def _checked[D](decision: D, rewritable: type | None) -> D:
+def _checked[
+    D,
+](decision: D, rewritable: type | None) -> D:
     """Return a decision, raise TypeError for a value that is none.
 
     `rewritable` is the type of the value that a hook may replace, str or dict; None for

@@ -103,7 +103,10 @@ def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
         summary=turn.summary,
         may_be_cut=turn.may_be_shortened,
         options=_options(state),
-        searches=max(turn.searches - searches_in(state.messages), 0),
+        searches=max(
+            turn.searches - searches_in(state.messages),
+            0,
+        ),
         may_be_shortened=turn.may_be_shortened,
     )
 
@@ -129,7 +132,9 @@ def _directive(state: TurnState, step: CallModel) -> str:
     if step.repairs:
         return _REPAIR_DIRECTIVE.format(misfit=state.misfit)
     if step.goes_on:
-        return _CONTINUE_DIRECTIVE if _is_kept(state, step) else _SPEAK_DIRECTIVE
+        if _is_kept(state, step):
+            return _CONTINUE_DIRECTIVE
+        return _SPEAK_DIRECTIVE
     if step.last_call is None:
         return ""
     return _LAST_CALL_DIRECTIVE + ("" if state.turn.output else _REPORT_DIRECTIVE)
@@ -265,11 +270,10 @@ class Inference:
             self._fail(error)
 
     def _fail(self, error: ProviderError | StopAsyncIteration) -> None:
-        failure = (
-            error
-            if isinstance(error, ProviderError)
-            else reply_cut("the stream ended without a finish")
-        )
+        if isinstance(error, ProviderError):
+            failure = error
+        else:
+            failure = reply_cut("the stream ended without a finish")
         if (self._text or self._reasoning) and type(
             failure
         ) is ProviderUnreachable:  # not one of the timeouts
@@ -295,16 +299,21 @@ class Inference:
     def _called(self, judged: OpenCall) -> Iterator[TurnEvent]:
         """Add a tool call, and start it if it may run early; not before the reader has its event."""
         self.state = self.state._replace(open_calls=(*self.state.open_calls, judged))
-        if spoken_text := self._heard(self._rest()):
+        spoken_text = self._heard(self._rest())
+        if spoken_text:
             yield TextDelta(spoken_text)
         yield ToolCallReady(judged.call)
-        if started := self._start_early(judged):
+        started = self._start_early(judged)
+        if started:
             yield started
 
     async def _searched(self, search: ServiceSearched) -> Iterable[TurnEvent]:
         """Show a search of the service to the hooks, before the calls that may follow from it, and end its message."""
         call, started = search.call, ToolStarted(search.call, open_world=True)
-        result = await self.hooks.post_tool_use(call, search.result)
+        result = await self.hooks.post_tool_use(
+            call,
+            search.result,
+        )
         if self.state.open_calls:
             self._provider_items += search.provider_items
             return *self._called(Resolved(call, result)), started
@@ -334,11 +343,10 @@ class Inference:
             FinishReason.CONTENT_FILTER,
         }
         spoken_text = self._heard(self._rest(cut=is_cut))
-        rest = (
-            await self._cleared_for_speech("".join(self._text))
-            if self._holds_all and self._text
-            else ""
-        )
+        if self._holds_all and self._text:
+            rest = await self._cleared_for_speech("".join(self._text))
+        else:
+            rest = ""
         self._spoken.append(rest)
         for start in range(0, len(rest), _PIECE):
             yield TextDelta(rest[start : start + _PIECE])
@@ -375,7 +383,8 @@ class Inference:
 
     async def _misfit(self, answer: AssistantMessage) -> str:
         """Return what is wrong with structured output; empty for text, and for valid data."""
-        if (output := self.state.turn.output) is None:
+        output = self.state.turn.output
+        if output is None:
             return ""
         try:
             await read_output(answer.text, output)
@@ -401,20 +410,35 @@ class Inference:
             usage=state.usage + usage,
             written=state.written + written,
         )
-        return UsageReported(usage, end.answered_by, end.lacks_room)
+        return UsageReported(
+            usage,
+            end.answered_by,
+            end.lacks_room,
+        )
 
     def _estimated_tokens(self) -> int:
         calls = tuple(judged.call for judged in self.state.open_calls)
         written = "".join(self._text) + self._repetition.held
         return TokenEstimate().of_message(
-            AssistantMessage(written, "".join(self._reasoning), calls)
+            AssistantMessage(
+                written,
+                "".join(self._reasoning),
+                calls,
+            )
         )
 
-    async def _judge(self, call: ToolCall, offered: frozenset[str] | None) -> OpenCall:
+    async def _judge(
+        self,
+        call: ToolCall,
+        offered: frozenset[str] | None,
+    ) -> OpenCall:
         judged = await read_aside(
             len(call.arguments), judge_call, self.state, call, offered
         )
-        note = judged.note if isinstance(judged, Runnable) else ""
+        if isinstance(judged, Runnable):
+            note = judged.note
+        else:
+            note = ""
         match judged:
             case Runnable(_, tool, arguments) | ClientCall(
                 _, ToolDefinition() as tool, arguments
@@ -436,9 +460,18 @@ class Inference:
                 judged = replace(judged, note=note)
         match seen.decision:
             case Deny(reason, is_final):
-                return resolve(judged.call, reason, may_repeat=not is_final)
+                return resolve(
+                    judged.call,
+                    reason,
+                    may_repeat=not is_final,
+                )
             case Ask(reason, terms) if not isinstance(judged, Resolved):
-                return PendingCall(judged.call, reason, terms, note)
+                return PendingCall(
+                    judged.call,
+                    reason,
+                    terms,
+                    note,
+                )
             case _:
                 return judged
 
@@ -455,8 +488,12 @@ class Inference:
             return None
         if any(offered.client for offered in self.state.turn.tools):
             return None
-        return self.runner.start(judged) if isinstance(judged, Runnable) else None
+        if isinstance(judged, Runnable):
+            return self.runner.start(judged)
+        return None
 
     async def _cleared_for_speech(self, text: str) -> str:
         seen = await self.hooks.pre_speech(text)
-        return seen.value if seen.decision is None else seen.decision.reason
+        if seen.decision is None:
+            return seen.value
+        return seen.decision.reason

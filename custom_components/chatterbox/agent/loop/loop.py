@@ -53,9 +53,15 @@ class PlainComposer:
         ending = _ENDINGS[reason]
         if error is not None:
             ending = f"{ending} ({error})"
-        return f"Done: {done}. {ending}" if done else ending
+        if done:
+            return f"Done: {done}. {ending}"
+        return ending
 
-    async def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+    async def undone(
+        self,
+        tool_results: Sequence[ToolResult],
+        answer: str,
+    ) -> str:
         """Say that nothing was done if every call has failed, unless the model asks."""
         is_undone = bool(tool_results) and all(
             result.is_error for result in tool_results

@@ -159,7 +159,9 @@ def _step_for_answer(state: TurnState) -> NextStep:
     """Take a complete answer, unless it is empty, only announced, or does not fit."""
     if state.is_unfinished and _may_continue(state):
         return CallModel(ToolChoiceMode.AUTO, goes_on=True)
-    return _step_for_misfit(state) if state.misfit else Finish(StopReason.COMPLETED)
+    if state.misfit:
+        return _step_for_misfit(state)
+    return Finish(StopReason.COMPLETED)
 
 
 def _may_continue(state: TurnState) -> bool:
@@ -187,7 +189,11 @@ def _step_for_misfit(state: TurnState) -> NextStep:
     """Ask once more for output that does not fit its schema. No tool may run: only the form is missing."""
     if state.repaired or not _has_room(state):
         return Finish(StopReason.OUTPUT_UNFIT)
-    return CallModel(ToolChoiceMode.NONE, StopReason.OUTPUT_UNFIT, repairs=True)
+    return CallModel(
+        ToolChoiceMode.NONE,
+        StopReason.OUTPUT_UNFIT,
+        repairs=True,
+    )
 
 
 def _only_asks(state: TurnState) -> bool:
@@ -207,7 +213,9 @@ def _step_for_calls(state: TurnState) -> NextStep:
     if any(isinstance(call, ClientCall) for call in calls):
         return ReturnToClient(calls)
     ready = tuple([call for call in calls if not isinstance(call, PendingCall)])
-    return ExecuteTools(ready) if ready else InterruptForApproval(calls)
+    if ready:
+        return ExecuteTools(ready)
+    return InterruptForApproval(calls)
 
 
 def _call_model(state: TurnState) -> NextStep:
@@ -216,7 +224,8 @@ def _call_model(state: TurnState) -> NextStep:
         return Finish(StopReason.MAX_ITERATIONS)
     if not state.may_write:
         return Finish(StopReason.LENGTH)
-    if ending := _last_call(state):
+    ending = _last_call(state)
+    if ending:
         return CallModel(ToolChoiceMode.NONE, ending)
     return CallModel(_tool_choice(state))
 
@@ -252,4 +261,6 @@ def _tool_choice(state: TurnState) -> ToolChoice:
     """Return the turn's tool choice; a forced call applies to the first inference only."""
     choice = state.turn.tool_choice
     forces = isinstance(choice, NamedTool) or choice is ToolChoiceMode.REQUIRED
-    return ToolChoiceMode.AUTO if forces and state.iterations else choice
+    if forces and state.iterations:
+        return ToolChoiceMode.AUTO
+    return choice

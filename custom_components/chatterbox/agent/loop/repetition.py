@@ -51,7 +51,10 @@ _SAMPLE: Final = 32
 _ENDS_BEFORE_SPACE: Final = ".!?…:;"
 _ENDS: Final = "\n。！？；｡।؟"  # noqa: RUF001 - of Chinese, Japanese, Hindi and Arabic
 _CLOSING: Final = "\"'”’»)]*_」』"  # noqa: RUF001 - quotation marks
-_PIECE: Final = re.compile(rf"[^{_ENDS}{_ENDS_BEFORE_SPACE}]{{1,16}}|.", re.DOTALL)
+_PIECE: Final = re.compile(
+    rf"[^{_ENDS}{_ENDS_BEFORE_SPACE}]{{1,16}}|.",
+    re.DOTALL,
+)
 
 
 class RepetitionFilter:
@@ -89,11 +92,10 @@ class RepetitionFilter:
                 is_plain = len(piece) > 1 and not (
                     self._period or self._begins or self._ended or self.found
                 )
-                plain = (
-                    piece[at : at + max(_SAMPLE - 1 - self._unsampled, 0)]
-                    if is_plain
-                    else ""
-                )
+                if is_plain:
+                    plain = piece[at : at + max(_SAMPLE - 1 - self._unsampled, 0)]
+                else:
+                    plain = ""
                 if plain:
                     self._recent = (plain[::-1] + self._recent)[: _LONGEST + _SAMPLE]
                     self._unsampled += len(plain)
@@ -132,7 +134,9 @@ class RepetitionFilter:
             self._unsampled = 0
             self._look_up(_SAMPLE)
             return character
-        return "" if self._period else self.end() or character
+        if self._period:
+            return ""
+        return self.end() or character
 
     def _hold(self, characters: int) -> None:
         self._held = characters
@@ -141,7 +145,13 @@ class RepetitionFilter:
 
     def _look_up(self, length: int) -> None:
         """Search for the latest text in the earlier text; beyond the sample, they may differ."""
-        at = self._recent.find(self._recent[:length], 1) if length <= _SAMPLE else -1
+        if length <= _SAMPLE:
+            at = self._recent.find(
+                self._recent[:length],
+                1,
+            )
+        else:
+            at = -1
         self._period, self._matched = (at, length) if 0 < at <= _LONGEST else (0, 0)
 
     def _is_loop(self) -> bool:
@@ -152,9 +162,10 @@ class RepetitionFilter:
             return True
         if self._matched < _LEAST_COPIES * self._period:
             return False
-        least = (
-            _LEAST_OF_SENTENCES if self._repeats_sentences() else _LEAST_OF_OTHER_TEXT
-        )
+        if self._repeats_sentences():
+            least = _LEAST_OF_SENTENCES
+        else:
+            least = _LEAST_OF_OTHER_TEXT
         return self._matched >= least
 
     def _are_few_enough(self) -> bool:
@@ -206,7 +217,10 @@ def echoed_lines(transcript: Transcript) -> frozenset[str]:
         UserMessage(""),
     )
     stems = _stems(words.text)
-    lines = map(str.strip, f"{words.omitted}\n{words.context}".splitlines())
+    lines = map(
+        str.strip,
+        f"{words.omitted}\n{words.context}".splitlines(),
+    )
     return frozenset(
         line
         for line in lines
@@ -235,7 +249,9 @@ class EchoFilter:
 
     def feed(self, text: str) -> str:
         """Add text; return the part that may be passed on by now."""
-        return "".join(self._passed(text)) if self._lines else text
+        if self._lines:
+            return "".join(self._passed(text))
+        return text
 
     def _passed(self, text: str) -> Iterator[str]:
         at = 0
@@ -247,7 +263,10 @@ class EchoFilter:
             begin = _NEXT_BEGIN.search(
                 self._last + text[at:]
             )  # up to there, no line can begin
-            end = at + begin.end() - len(self._last) if begin else len(text)
+            if begin:
+                end = at + begin.end() - len(self._last)
+            else:
+                end = len(text)
             yield text[at:end]
             at = end
             self._begins = begin is not None
@@ -256,7 +275,9 @@ class EchoFilter:
     def end(self) -> str:
         """Return the held text at the end of the text, unless it is an echo."""
         held, self._held = self._held, ""
-        return "" if held.strip() in self._lines else held
+        if held.strip() in self._lines:
+            return ""
+        return held
 
     def _add(self, character: str) -> str:
         if self._held.strip() in self._lines and character.isspace():

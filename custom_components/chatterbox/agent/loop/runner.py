@@ -88,7 +88,11 @@ _ENDS_WITH_ANSWER: Final = frozenset(
 )
 """Endings at which the text of the model, if any, is the answer. All others need a composed sentence."""
 _TOLD: Final = frozenset(
-    {StopReason.COMPLETED, StopReason.NOT_DONE, StopReason.PROMPT_DENIED}
+    {
+        StopReason.COMPLETED,
+        StopReason.NOT_DONE,
+        StopReason.PROMPT_DENIED,
+    }
 )
 """Endings whose composed sentence later turns are told; those of the others only say why there is no answer."""
 _CUT: Final = frozenset({StopReason.LENGTH, StopReason.CONTENT_FILTER})
@@ -133,12 +137,17 @@ class TurnRunner:
         )
         self._transcript = TranscriptRecorder()
         """The messages that this turn has added to the history so far."""
-        self._state = TurnState(_as_models_read(turn), taken=call_ids(turn.history))
-        self._resumed = (
-            mark_of_call(turn.history, turn.approval.calls[0].call.id)
-            if turn.approval
-            else ()
+        self._state = TurnState(
+            _as_models_read(turn),
+            taken=call_ids(turn.history),
         )
+        if turn.approval:
+            self._resumed = mark_of_call(
+                turn.history,
+                turn.approval.calls[0].call.id,
+            )
+        else:
+            self._resumed = ()
         """The mark of the message that resumes the calls of a question, which all come from one message."""
         self._is_over = False
 
@@ -183,7 +192,10 @@ class TurnRunner:
             await self._runner.close()
 
     def _time_left(self) -> float:
-        return max(self._ends_at - SYSTEM_CLOCK.now(), 0)
+        return max(
+            self._ends_at - SYSTEM_CLOCK.now(),
+            0,
+        )
 
     def _folded(self, event: TurnEvent) -> TurnEvent:
         self._transcript.add(event)
@@ -213,7 +225,12 @@ class TurnRunner:
             if text != turn.user_text:
                 yield PromptReplaced(text)
             self._transcript.append(
-                UserMessage(text, turn.attachments, turn.context, turn.omitted)
+                UserMessage(
+                    text,
+                    turn.attachments,
+                    turn.context,
+                    turn.omitted,
+                )
             )
         if turn.approval is not None:
             for judged in await self._resume(turn.approval):
@@ -236,7 +253,10 @@ class TurnRunner:
         """Continue the turn that asked, under its budgets; the approved calls are judged again."""
         expired = time.time() >= pending.expires_at
         # The owner may have set a lower bound since the question.
-        iterations = min(pending.iterations, self._state.turn.limits.max_iterations)
+        iterations = min(
+            pending.iterations,
+            self._state.turn.limits.max_iterations,
+        )
         state = self._state._replace(
             iterations=iterations, tool_calls=pending.tool_calls
         )
@@ -244,7 +264,10 @@ class TurnRunner:
             answer = pending.answers.get(pending_call.call.id)
             # The ids of calls of ours are not in the history that a model reads, from
             # which ids are generated.
-            new_id = uuid4().hex if self._resumed else ""
+            if self._resumed:
+                new_id = uuid4().hex
+            else:
+                new_id = ""
             judged = decide_call(
                 state, pending_call, answer, expired=expired, new_id=new_id
             )
@@ -253,7 +276,11 @@ class TurnRunner:
                     _, ToolDefinition() as tool, arguments
                 ) if state.prompt_denied is None:
                     opinion = await self._hooks.pre_approved_use(tool, arguments)
-                    judged = check_again(judged, pending_call, opinion)
+                    judged = check_again(
+                        judged,
+                        pending_call,
+                        opinion,
+                    )
                 case _:
                     pass
             state = state._replace(open_calls=(*state.open_calls, judged))
@@ -269,7 +296,8 @@ class TurnRunner:
                 self._state = self._state._replace(
                     tool_calls=self._state.tool_calls + 1
                 )
-                if started := self._runner.start(judged):
+                started = self._runner.start(judged)
+                if started:
                     yield started
         for judged in self._state.open_calls:
             yield await self._finish_call(judged)
@@ -289,9 +317,18 @@ class TurnRunner:
                 )
                 return ToolFinished(_noted(waiting, note), awaits_approval=True)
             case Runnable(call) | ClientCall(call):
-                note = judged.note if isinstance(judged, Runnable) else ""
+                if isinstance(judged, Runnable):
+                    note = judged.note
+                else:
+                    note = ""
                 return ToolFinished(
-                    _noted(await self._runner.result(call, self._time_left()), note)
+                    _noted(
+                        await self._runner.result(
+                            call,
+                            self._time_left(),
+                        ),
+                        note,
+                    )
                 )
             case _:
                 assert_never(judged)
@@ -311,7 +348,10 @@ class TurnRunner:
         )
         yield ApprovalRequested(pending)
         yield PhaseEntered(Phase.OUTPUT)
-        yield replace(self._finished(StopReason.APPROVAL_REQUIRED), pending=pending)
+        yield replace(
+            self._finished(StopReason.APPROVAL_REQUIRED),
+            pending=pending,
+        )
 
     async def _return_to_client(
         self, calls: tuple[OpenCall, ...]
@@ -331,7 +371,10 @@ class TurnRunner:
             judged.call for judged in calls if isinstance(judged, ClientCall)
         )
         yield PhaseEntered(Phase.OUTPUT)
-        yield replace(self._finished(StopReason.CLIENT_TOOLS), client_calls=handed_out)
+        yield replace(
+            self._finished(StopReason.CLIENT_TOOLS),
+            client_calls=handed_out,
+        )
 
     async def _finish(self, reason: StopReason) -> AsyncGenerator[TurnEvent]:
         for judged in self._unanswered():
@@ -357,15 +400,25 @@ class TurnRunner:
                 or self._state.prompt_denied
                 or self._composer.compose(reason, self._results(), self._state.failure)
             )
-            answer = with_own_words(answer, after=addition, is_fact=reason in _TOLD)
+            answer = with_own_words(
+                answer,
+                after=addition,
+                is_fact=reason in _TOLD,
+            )
             yield TextDelta(addition)
         if reason is StopReason.CONTENT_FILTER or isinstance(
             self._state.failure, ContentRefused
         ):
-            answer = replace(answer, provider_items=(*answer.provider_items, DECLINED))
+            answer = replace(
+                answer,
+                provider_items=(*answer.provider_items, DECLINED),
+            )
         yield MessageDone(answer)
         yield PhaseEntered(Phase.OUTPUT)
-        yield replace(self._finished(reason, answer.text), composed=composed)
+        yield replace(
+            self._finished(reason, answer.text),
+            composed=composed,
+        )
 
     def _text_with_calls(self) -> str:
         """Return the text of the last message of the model, if its calls end the turn."""
@@ -384,7 +437,11 @@ class TurnRunner:
             judged for judged in self._state.open_calls if judged.call in unanswered
         ]
 
-    async def _undone(self, answer: str, reason: StopReason) -> str:
+    async def _undone(
+        self,
+        answer: str,
+        reason: StopReason,
+    ) -> str:
         """Return a sentence on changes that calls of the turn failed to make; empty if its end tells them."""
         turn = self._state.turn
         is_empty = not answer.strip()
@@ -410,10 +467,17 @@ class TurnRunner:
             if isinstance(one, ToolResult) and not one.synthetic
         )
 
-    def _finished(self, reason: StopReason, text: str = "") -> TurnFinished:
+    def _finished(
+        self,
+        reason: StopReason,
+        text: str = "",
+    ) -> TurnFinished:
         state = self._state
         done = tuple(one for one in self._results() if not one.is_error)
-        bound = next((one for one in (reason, state.last_call) if one in _BOUNDS), None)
+        bound = next(
+            (one for one in (reason, state.last_call) if one in _BOUNDS),
+            None,
+        )
         _LOGGER.log(
             logging.WARNING if bound else logging.DEBUG,
             "A turn ended as %s after %d inferences, %d tool calls and %.1f s%s",
@@ -438,13 +502,22 @@ class TurnRunner:
 
 def _as_models_read(turn: Turn) -> Turn:
     """Return a turn whose history holds only words of models; what else matters is told before the new words."""
-    words: Message = UserMessage("", context=turn.context, omitted=turn.omitted)
+    words: Message = UserMessage(
+        "",
+        context=turn.context,
+        omitted=turn.omitted,
+    )
     earlier = without_searches(repair(turn.history))
     *history, words = as_models_read(without_declined((*earlier, words)))
     context, omitted = (
         (words.context, words.omitted) if isinstance(words, UserMessage) else ("", "")
     )
-    return replace(turn, history=tuple(history), context=context, omitted=omitted)
+    return replace(
+        turn,
+        history=tuple(history),
+        context=context,
+        omitted=omitted,
+    )
 
 
 def _gap(text: str, reason: StopReason) -> str:
@@ -453,7 +526,9 @@ def _gap(text: str, reason: StopReason) -> str:
         return ""
     if reason in _BREAKS_OFF and not text.rstrip().endswith(_SENTENCE_ENDS):
         return "… "
-    return "" if text[-1].isspace() else " "
+    if text[-1].isspace():
+        return ""
+    return " "
 
 
 def _noted(result: ToolResult, note: str) -> ToolResult:
@@ -461,7 +536,16 @@ def _noted(result: ToolResult, note: str) -> ToolResult:
     if not note:
         return result
     if not is_json_object(result.content):
-        return replace(result, content=f"{result.content}\n({note})")
+        return replace(
+            result,
+            content=f"{result.content}\n({note})",
+        )
     members = result.content.lstrip()[1:].lstrip()
-    comma = "" if members.startswith("}") else ","
-    return replace(result, content=f'{{"note":{canonical_json(note)}{comma}{members}')
+    if members.startswith("}"):
+        comma = ""
+    else:
+        comma = ","
+    return replace(
+        result,
+        content=f'{{"note":{canonical_json(note)}{comma}{members}',
+    )

@@ -15,15 +15,24 @@ MAX_LENGTH: Final = 1_000_000
 _NO_OBJECT: Final = "There is no JSON object in it."
 
 
-async def read_output(text: str, output: OutputFormat) -> JsonObject:
+async def read_output(
+    text: str,
+    output: OutputFormat,
+) -> JsonObject:
     """Return the data of an answer. Raises `Unfit`.
 
     Text around the object, code fences and small syntax errors are tolerated if only
     one reading is possible. An optional property that is null counts as omitted. A text
     in place of a list is none: it may hold several items.
     """
-    fitted = await read_aside(len(text), _fitted, text, output.schema)
-    if flaw := output.flaw_of(fitted):  # foreign code that may need the event loop
+    fitted = await read_aside(
+        len(text),
+        _fitted,
+        text,
+        output.schema,
+    )
+    flaw = output.flaw_of(fitted)
+    if flaw:  # foreign code that may need the event loop
         raise Unfit(flaw)
     return fitted
 
@@ -34,7 +43,11 @@ def _fitted(text: str, schema: JsonObject) -> JsonObject:
         value = _read(value)
     if not isinstance(value, dict):
         raise Unfit(f"It has to be one JSON object, not {display(value)}.")
-    return fit_object(value, schema, text_is_list=False)
+    return fit_object(
+        value,
+        schema,
+        text_is_list=False,
+    )
 
 
 def _read(text: str) -> JsonValue:

@@ -57,7 +57,10 @@ class Limits:
 
     def after(self, seconds: float) -> Limits:
         """Return the limits of a turn whose user has already waited for `seconds`."""
-        return replace(self, deadline=max(self.deadline - seconds, _NO_TIME))
+        return replace(
+            self,
+            deadline=max(self.deadline - seconds, _NO_TIME),
+        )
 
     def __post_init__(self) -> None:
         """Reject bounds with which no turn could end well."""
@@ -126,10 +129,25 @@ class Turn:
 
     def __post_init__(self) -> None:
         """Reject a turn without input, input of other types, and a choice of an unknown tool."""
-        _check("user_text", (self.user_text,), str | None, "the words of the user")
+        _check(
+            "user_text",
+            (self.user_text,),
+            str | None,
+            "the words of the user",
+        )
         message = UserMessage | AssistantMessage | ToolResult
-        _check("history", self.history, message, 'messages: UserMessage("…") and so on')
-        _check("tools", self.tools, ToolDefinition, "the definitions of a Toolbox")
+        _check(
+            "history",
+            self.history,
+            message,
+            'messages: UserMessage("…") and so on',
+        )
+        _check(
+            "tools",
+            self.tools,
+            ToolDefinition,
+            "the definitions of a Toolbox",
+        )
         names = [tool.name for tool in self.tools]
         if (
             isinstance(self.tool_choice, NamedTool)
@@ -245,7 +263,9 @@ class TurnState(NamedTuple):
     def tokens_left(self) -> int | None:
         """Tokens that the remaining answers may use; None for no bound."""
         bound = self.turn.limits.max_output_tokens
-        return None if bound is None else bound - self.written
+        if bound is None:
+            return None
+        return bound - self.written
 
     @property
     def may_write(self) -> bool:

@@ -38,7 +38,11 @@ _HOTTEST: Final = 1.0
 """The highest temperature of the format; others go up to 2."""
 _LEAST_TOP_P_OF_THOUGHT: Final = 0.95
 _LONG_THINKING: Final = frozenset(
-    {ReasoningEffort.HIGH, ReasoningEffort.XHIGH, ReasoningEffort.MAX}
+    {
+        ReasoningEffort.HIGH,
+        ReasoningEffort.XHIGH,
+        ReasoningEffort.MAX,
+    }
 )
 
 
@@ -49,13 +53,24 @@ class AnthropicMessagesProvider(HTTPProvider):
     _WIRE = WireFormat.ANTHROPIC_MESSAGES
     _PROFILE = ANTHROPIC
     _REQUIRED = frozenset(
-        {"model", "max_tokens", "messages", "system", "tools", "stream"}
+        {
+            "model",
+            "max_tokens",
+            "messages",
+            "system",
+            "tools",
+            "stream",
+        }
     )
     _ALSO_CALLED = ANTHROPIC_ALSO_CALLED
     _ADJUSTMENTS = ANTHROPIC_ADJUSTMENTS
 
     @override
-    def _access(self, base_url: str, key: str) -> Access:
+    def _access(
+        self,
+        base_url: str,
+        key: str,
+    ) -> Access:
         headers = {"anthropic-version": _VERSION}
         return Access(
             base_url, key, key_header="x-api-key", key_prefix="", headers=headers
@@ -75,7 +90,10 @@ class AnthropicMessagesProvider(HTTPProvider):
             self._profile.attachments,
             self._search_tool,
         )
-        return lay_over(with_wishes(payload, _wishes(options)), self._options.extra)
+        return lay_over(
+            with_wishes(payload, _wishes(options)),
+            self._options.extra,
+        )
 
     @override
     def _options_for(self, request: CompletionRequest) -> ModelOptions:
@@ -86,7 +104,10 @@ class AnthropicMessagesProvider(HTTPProvider):
         """
         options, wishes = super()._options_for(request), request.options
         if wishes.temperature is not None:
-            options = replace(options, temperature=min(wishes.temperature, _HOTTEST))
+            options = replace(
+                options,
+                temperature=min(wishes.temperature, _HOTTEST),
+            )
         wished = (wishes.temperature, wishes.top_p, wishes.reasoning_effort) != (
             None,
             None,
@@ -94,12 +115,15 @@ class AnthropicMessagesProvider(HTTPProvider):
         )
         if not wished or options.reasoning_effort in {None, ReasoningEffort.NONE}:
             return options
-        top_p = (
-            options.top_p
-            if options.top_p is not None and options.top_p >= _LEAST_TOP_P_OF_THOUGHT
-            else None
+        if options.top_p is not None and options.top_p >= _LEAST_TOP_P_OF_THOUGHT:
+            top_p = options.top_p
+        else:
+            top_p = None
+        return replace(
+            options,
+            temperature=None,
+            top_p=top_p,
         )
-        return replace(options, temperature=None, top_p=top_p)
 
     @override
     def _shortest(self, payload: JsonObject) -> JsonObject:
@@ -123,15 +147,18 @@ class AnthropicMessagesProvider(HTTPProvider):
 def _max_tokens(options: ModelOptions) -> int:
     if options.max_tokens is not None:
         return options.max_tokens
-    return (
-        MAX_TOKENS_OF_LONG_THINKING
-        if options.reasoning_effort in _LONG_THINKING
-        else MAX_TOKENS
-    )
+    if options.reasoning_effort in _LONG_THINKING:
+        return MAX_TOKENS_OF_LONG_THINKING
+    return MAX_TOKENS
 
 
 def _wishes(options: ModelOptions) -> JsonObject:
-    effort = (
-        {} if options.reasoning_effort is None else _EFFORTS[options.reasoning_effort]
-    )
-    return {"temperature": options.temperature, "top_p": options.top_p, **effort}
+    if options.reasoning_effort is None:
+        effort = {}
+    else:
+        effort = _EFFORTS[options.reasoning_effort]
+    return {
+        "temperature": options.temperature,
+        "top_p": options.top_p,
+        **effort,
+    }

@@ -58,7 +58,11 @@ class _Inference:
     """Why providers did not answer, since the last switch."""
     failures: list[tuple[ManagedProvider, ProviderError]] = field(default_factory=list)
 
-    def pass_over(self, provider: ManagedProvider, reason: str) -> None:
+    def pass_over(
+        self,
+        provider: ManagedProvider,
+        reason: str,
+    ) -> None:
         """Note a provider that was not asked, or failed."""
         self.passed_over.append(f"{provider.name}: {reason}")
 
@@ -208,19 +212,32 @@ class FailoverProvider(LeavableProvider):
             if visible is None:
                 inference.pass_over(provider, "has not the tool")
                 continue
-            if spent := self._spent(provider):
-                inference.failed(provider, spent, position)
+            spent = self._spent(provider)
+            if spent:
+                inference.failed(
+                    provider,
+                    spent,
+                    position,
+                )
                 if position == begin_at == 0 and provider.refuses_when_spent:
                     return
                 continue
-            candidate = _Candidate(position, provider, visible, request.tools)
+            candidate = _Candidate(
+                position,
+                provider,
+                visible,
+                request.tools,
+            )
             if position < begin_at:
                 spare.append(candidate)
             elif permit := provider.breaker.admit():
                 yield candidate, permit
             else:
                 spare.append(candidate)
-                inference.pass_over(provider, f"circuit {provider.breaker.state}")
+                inference.pass_over(
+                    provider,
+                    f"circuit {provider.breaker.state}",
+                )
         if spare:
             least_bad = min(
                 spare, key=lambda one: one.provider.breaker.seconds_until_probe
@@ -234,15 +251,26 @@ class FailoverProvider(LeavableProvider):
 
         In a turn that starts with approved calls, it is the first provider that works.
         """
-        position = (
-            self._position if self._has_begun else self._first_that_works(inference)
-        )
+        if self._has_begun:
+            position = self._position
+        else:
+            position = self._first_that_works(inference)
         provider = self._providers[position]
         visible = provider.request(request)
-        if spent := self._spent(provider):
-            inference.failed(provider, spent, position)
+        spent = self._spent(provider)
+        if spent:
+            inference.failed(
+                provider,
+                spent,
+                position,
+            )
         elif visible is not None:
-            candidate = _Candidate(position, provider, visible, request.tools)
+            candidate = _Candidate(
+                position,
+                provider,
+                visible,
+                request.tools,
+            )
             yield candidate, provider.breaker.insist()
 
     def _first_that_works(self, inference: _Inference) -> int:
@@ -259,16 +287,29 @@ class FailoverProvider(LeavableProvider):
             for at in payable
             if self._providers[at].breaker.state is BreakerState.CLOSED
         )
-        position = next(working, payable[0] if payable else 0)
+        position = next(
+            working,
+            payable[0] if payable else 0,
+        )
         for at, provider in enumerate(self._providers[:position]):
-            if spent := self._spent(provider):
-                inference.failed(provider, spent, at)
+            spent = self._spent(provider)
+            if spent:
+                inference.failed(
+                    provider,
+                    spent,
+                    at,
+                )
             else:
-                inference.pass_over(provider, f"circuit {provider.breaker.state}")
+                inference.pass_over(
+                    provider,
+                    f"circuit {provider.breaker.state}",
+                )
         return position
 
     def _spent(self, provider: ManagedProvider) -> BudgetSpent | None:
-        return None if provider is self._has_turn else provider.spent()
+        if provider is self._has_turn:
+            return None
+        return provider.spent()
 
     def _start(
         self, candidate: _Candidate, *, may_retry: bool
@@ -276,7 +317,10 @@ class FailoverProvider(LeavableProvider):
         provider, position = candidate.provider, candidate.position
         is_last = not may_retry or position == len(self._providers) - 1
         left, silent = self._ends_at - self._clock.now(), self._share(position)
-        longest = left if is_last else max(left - _HANDOVER, silent)
+        if is_last:
+            longest = left
+        else:
+            longest = max(left - _HANDOVER, silent)
         if is_last and not provider.check:
             silent = longest
         if may_retry and self._may_take_over(position):
@@ -299,7 +343,10 @@ class FailoverProvider(LeavableProvider):
 
     def _share(self, position: int) -> float:
         """Return the seconds that a provider may take to start without telling that it gets on."""
-        waited_for = max(len(self._providers) - 1 - position, 1)
+        waited_for = max(
+            len(self._providers) - 1 - position,
+            1,
+        )
         return (self._ends_at - self._clock.now()) * _WAITING_SHARE / waited_for
 
 

@@ -88,19 +88,51 @@ _TOOL_SETTINGS: Final = {
 """Words of a refusal of tools, and the server that has this setting."""
 
 _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
-    ("tools_refused", frozenset({400, 404, 422, 500, 501}), ToolsRefused),
+    (
+        "tools_refused",
+        frozenset({400, 404, 422, 500, 501}),
+        ToolsRefused,
+    ),
     (
         "images_refused",
         frozenset({400, 404, 415, 422, 500, 501}),
         ProviderRejectedRequest,
     ),
-    ("out_of_memory", frozenset({400, 500, 503}), ServerOutOfMemory),
-    ("model_loading", frozenset({429, 500, 502, 503, 504}), ModelLoading),
-    ("server_busy", frozenset({500, 502, 504}), ProviderBusy),
-    ("unparsed_reply", frozenset({400, 500}), UnparsedReply),
-    ("no_credit", frozenset({400, 403, 429}), CreditSpent),
-    ("refused_content", frozenset({400, 403, 422}), ContentRefused),
-    ("missing_model", frozenset({HTTPStatus.NOT_FOUND}), ModelNotFound),
+    (
+        "out_of_memory",
+        frozenset({400, 500, 503}),
+        ServerOutOfMemory,
+    ),
+    (
+        "model_loading",
+        frozenset({429, 500, 502, 503, 504}),
+        ModelLoading,
+    ),
+    (
+        "server_busy",
+        frozenset({500, 502, 504}),
+        ProviderBusy,
+    ),
+    (
+        "unparsed_reply",
+        frozenset({400, 500}),
+        UnparsedReply,
+    ),
+    (
+        "no_credit",
+        frozenset({400, 403, 429}),
+        CreditSpent,
+    ),
+    (
+        "refused_content",
+        frozenset({400, 403, 422}),
+        ContentRefused,
+    ),
+    (
+        "missing_model",
+        frozenset({HTTPStatus.NOT_FOUND}),
+        ModelNotFound,
+    ),
     (
         "refused_model",
         frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}),
@@ -111,8 +143,16 @@ _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
         frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}),
         ModelNotFound,
     ),
-    ("refused_country", frozenset({HTTPStatus.FORBIDDEN}), ProviderRejectedRequest),
-    ("refused_key", frozenset({HTTPStatus.BAD_REQUEST}), ProviderRejectedKey),
+    (
+        "refused_country",
+        frozenset({HTTPStatus.FORBIDDEN}),
+        ProviderRejectedRequest,
+    ),
+    (
+        "refused_key",
+        frozenset({HTTPStatus.BAD_REQUEST}),
+        ProviderRejectedKey,
+    ),
 )
 """Wordings that say more than the status."""
 
@@ -231,10 +271,19 @@ def error_of_response(
         )
     report = _read_text(body.decode(errors="replace"))
     report = replace(report, retry_after=retry_after or report.retry_after)
-    return _error(status, report, f"HTTP {status}", secret, now)
+    return _error(
+        status,
+        report,
+        f"HTTP {status}",
+        secret,
+        now,
+    )
 
 
-def error_of_report(reported: JsonValue, secret: str = "") -> ProviderError:
+def error_of_report(
+    reported: JsonValue,
+    secret: str = "",
+) -> ProviderError:
     """Return the error of a failure that the service reports in a successful response.
 
     `reported` is the object or text of `error`; `secret` is removed from messages.
@@ -250,8 +299,16 @@ def error_of_report(reported: JsonValue, secret: str = "") -> ProviderError:
         for name, words in WORDINGS.items()
         if name[:4] == "like" and words.search(report.labels)
     )
-    status = next(numbers, next(meant, HTTPStatus.INTERNAL_SERVER_ERROR))
-    return _error(status, report, "the service reported an error", secret)
+    status = next(
+        numbers,
+        next(meant, HTTPStatus.INTERNAL_SERVER_ERROR),
+    )
+    return _error(
+        status,
+        report,
+        "the service reported an error",
+        secret,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +389,11 @@ def _retry_delay(report: JsonObject) -> str:
             _MILLISECONDS.fullmatch(reset)
         ):
             return format_datetime(
-                datetime.fromtimestamp(int(reset) / 1000, UTC), usegmt=True
+                datetime.fromtimestamp(
+                    int(reset) / 1000,
+                    UTC,
+                ),
+                usegmt=True,
             )
     delays = (detail.get("retryDelay") for detail in objects_in(report.get("details")))
     return next(
@@ -344,7 +405,11 @@ def _error(
     status: int, report: _Report, what: str, secret: str, now: datetime | None = None
 ) -> ProviderError:
     message = _message_line(report, secret)
-    error = _error_saying(f"{what}: {message}" if message else what, status, report)
+    error = _error_saying(
+        f"{what}: {message}" if message else what,
+        status,
+        report,
+    )
     error.words = message
     if type(error) in {ProviderBusy, ModelLoading}:
         error.retry_after = _parse_retry_after(
@@ -359,7 +424,11 @@ def _error(
     return error
 
 
-def _error_saying(message: str, status: int, report: _Report) -> ProviderError:
+def _error_saying(
+    message: str,
+    status: int,
+    report: _Report,
+) -> ProviderError:
     words = f"{report.labels} {report.message}"[:_WORDS_READ]
     if status in _OVERFLOW_STATUSES and (overflow := find_overflow(words)) is not None:
         prompt, window = overflow
@@ -380,7 +449,10 @@ def _error_saying(message: str, status: int, report: _Report) -> ProviderError:
 
 
 def _message_line(report: _Report, secret: str) -> str:
-    item = report.message.replace(secret, _HIDDEN) if secret else report.message
+    if secret:
+        item = report.message.replace(secret, _HIDDEN)
+    else:
+        item = report.message
     return _line(_MASKED_KEY.sub(_HIDDEN, item[:_WORDS_READ]))
 
 
@@ -388,10 +460,15 @@ def _line(text: str) -> str:
     """Return the start of a text as one line without control characters."""
     words = " ".join(text[:_WORDS_READ].split())
     line = "".join(character for character in words if character.isprintable())
-    return line if len(line) <= _MESSAGE_LENGTH else f"{line[: _MESSAGE_LENGTH - 1]}…"
+    if len(line) <= _MESSAGE_LENGTH:
+        return line
+    return f"{line[: _MESSAGE_LENGTH - 1]}…"
 
 
-def _parse_retry_after(header: str, now: datetime) -> float | None:
+def _parse_retry_after(
+    header: str,
+    now: datetime,
+) -> float | None:
     """Parse a number of seconds or an HTTP date (RFC 9110, 10.2.3); None if it is neither."""
     try:
         seconds = float(header)
@@ -402,7 +479,9 @@ def _parse_retry_after(header: str, now: datetime) -> float | None:
             ).total_seconds()
         except ValueError:
             return None
-    return min(max(seconds, 0.0), MAX_RETRY_AFTER) if math.isfinite(seconds) else None
+    if math.isfinite(seconds):
+        return min(max(seconds, 0.0), MAX_RETRY_AFTER)
+    return None
 
 
 def find_overflow(words: str) -> tuple[int | None, int | None] | None:
@@ -412,7 +491,8 @@ def find_overflow(words: str) -> tuple[int | None, int | None] | None:
     """
     if not WORDINGS["overflows"].search(words):
         return None
-    if parts := _PARTS_OF_PROMPT.findall(words):
+    parts = _PARTS_OF_PROMPT.findall(words)
+    if parts:
         return sum(map(int, parts)), _number("windows", words)
     prompts = (_number(meaning, words) for meaning in ("prompts", "sums"))
     return next((prompt for prompt in prompts if prompt is not None), None), _number(
@@ -420,7 +500,12 @@ def find_overflow(words: str) -> tuple[int | None, int | None] | None:
     )
 
 
-def _number(meaning: str, words: str) -> int | None:
+def _number(
+    meaning: str,
+    words: str,
+) -> int | None:
     """Return the number of the first match."""
     match = WORDINGS[meaning].search(words)
-    return int(match[match.lastindex or 0].replace(",", "")) if match else None
+    if match:
+        return int(match[match.lastindex or 0].replace(",", ""))
+    return None

@@ -94,7 +94,10 @@ def _in_pieces(events: Iterable[ProviderEvent]) -> Iterator[ProviderEvent]:
                 text += event.text
                 continue
             yield from map(TextDelta, _pieces(text))
-            text = event.text if isinstance(event, TextDelta) else ""
+            if isinstance(event, TextDelta):
+                text = event.text
+            else:
+                text = ""
             if isinstance(event, ReasoningDelta):
                 yield from map(ReasoningDelta, _pieces(event.text))
             elif not text:
@@ -144,7 +147,8 @@ class _Reply:
 
     def next_event(self) -> ProviderEvent | None:
         """Return the next of these events; None if there is none."""
-        if (event := next(self.events, None)) is not None:
+        event = next(self.events, None)
+        if event is not None:
             self.last, self.started = (
                 event,
                 self.started or not isinstance(event, PromptProgress),
@@ -240,7 +244,8 @@ class HTTPProvider(ABC):
                     events = await self._next(reply)
                 except ProviderError as error:
                     reply.close()
-                    if calls := await self._quoted_calls(error, reply):
+                    calls = await self._quoted_calls(error, reply)
+                    if calls:
                         for event in calls:
                             yield event
                         return
@@ -264,11 +269,15 @@ class HTTPProvider(ABC):
         events = [
             event for piece in written for event in await reply.message.read(piece)
         ]
-        return (
-            events if any(isinstance(event, ToolCallReady) for event in events) else []
-        )
+        if any(isinstance(event, ToolCallReady) for event in events):
+            return events
+        return []
 
-    def _reply(self, request: CompletionRequest, payload: JsonObject) -> _Reply:
+    def _reply(
+        self,
+        request: CompletionRequest,
+        payload: JsonObject,
+    ) -> _Reply:
         room = self._options_for(request).max_characters
         return _Reply(
             payload, self._reader(request), self._text_calls.message(request), room
@@ -281,14 +290,24 @@ class HTTPProvider(ABC):
         """
         try:
             if reply.body is None:
-                reply.body = await self._client.open(self._PATH, reply.payload)
+                reply.body = await self._client.open(
+                    self._PATH,
+                    reply.payload,
+                )
                 reply.read(await self._first_events(reply.body, reply.reader))
             elif (event := reply.next_event()) is None:
                 reply.read(await self._next_events(reply.body, reply))
             else:
-                return await self._passed_on(event, reply.body, reply)
+                return await self._passed_on(
+                    event,
+                    reply.body,
+                    reply,
+                )
         except ReportedFailure as failure:
-            raise error_of_report(failure.report, self._client.secret) from failure
+            raise error_of_report(
+                failure.report,
+                self._client.secret,
+            ) from failure
         return ()
 
     async def _passed_on(
@@ -302,7 +321,10 @@ class HTTPProvider(ABC):
             event = replace(event, usage=usage)
             await self._note_result(reply.payload, event)
         if isinstance(event, ServiceSearched) and not event.result.is_error:
-            paid = replace(event.result, fee=self._profile.search_fee)
+            paid = replace(
+                event.result,
+                fee=self._profile.search_fee,
+            )
             event = replace(event, result=paid)
         await _yield_to_loop(event)
         return _in_pieces(await reply.message.read(event))
@@ -311,10 +333,20 @@ class HTTPProvider(ABC):
     def _search_tool(self) -> str:
         """The type of the service's own tool that searches the web; empty if it has none over this format."""
         profile = self._profile
-        return profile.search_tool if profile.searches_over(self._WIRE) else ""
+        if profile.searches_over(self._WIRE):
+            return profile.search_tool
+        return ""
 
-    def _access(self, base_url: str, key: str) -> Access:
-        return Access(base_url, key, root_of=self.root_of)
+    def _access(
+        self,
+        base_url: str,
+        key: str,
+    ) -> Access:
+        return Access(
+            base_url,
+            key,
+            root_of=self.root_of,
+        )
 
     @abstractmethod
     def _reader(self, request: CompletionRequest) -> ReplyReader:
@@ -362,11 +394,9 @@ class HTTPProvider(ABC):
             )
         else:
             is_whole = start.startswith(b"{")
-        return (
-            reader.read_whole(await body.read_text(start))
-            if is_whole
-            else reader.feed(start)
-        )
+        if is_whole:
+            return reader.read_whole(await body.read_text(start))
+        return reader.feed(start)
 
     async def _next_events(
         self, body: ResponseBody, reply: _Reply
@@ -383,11 +413,9 @@ class HTTPProvider(ABC):
             await asyncio.sleep(_BATCH)
         while chunk := await body.read():
             if body.received > _MAX_STREAM_BYTES and reply.started:
-                return (
-                    reader.end()
-                    if reader.finished
-                    else iter([CompletionResult(FinishReason.LENGTH)])
-                )
+                if reader.finished:
+                    return reader.end()
+                return iter([CompletionResult(FinishReason.LENGTH)])
             if body.received > _MAX_STREAM_BYTES:
                 raise ProviderReplyInvalid(
                     f"the service sent an answer of more than {_MAX_STREAM_BYTES} bytes"
@@ -407,7 +435,8 @@ class HTTPProvider(ABC):
     async def chat_models(self) -> list[ChatModel]:
         """Return the models that one can talk to, the most useful first; see `list_models`."""
         with suppress(ProviderReplyInvalid):  # an old server
-            if page := self._profile.models_page:
+            page = self._profile.models_page
+            if page:
                 return parse_chat_models(
                     await self._client.get_text(page, "list of models")
                 )
@@ -425,7 +454,8 @@ class HTTPProvider(ABC):
                 text = await self._client.get_text(
                     page.format(model=self._model), "page about its models"
                 )
-                if (tokens := parse_context_window(text, self._model)) is not None:
+                tokens = parse_context_window(text, self._model)
+                if tokens is not None:
                     return tokens
         return None
 
@@ -435,7 +465,10 @@ class HTTPProvider(ABC):
         The list of models would be no proof: many servers give it to everyone. Raises
         the `ProviderError` that a turn would get.
         """
-        request = CompletionRequest(instructions="", transcript=(UserMessage("Hi"),))
+        request = CompletionRequest(
+            instructions="",
+            transcript=(UserMessage("Hi"),),
+        )
         await self._client.await_first(self.stream(request))
 
     async def prefill(self, request: CompletionRequest) -> None:

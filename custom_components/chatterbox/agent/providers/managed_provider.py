@@ -69,7 +69,11 @@ class BreakerPolicy:
 
 _PAUSE: Final = 300.0
 """Seconds for which a service is assumed to keep a model loaded and a prompt cached, as Ollama does."""
-_PERMANENT: Final = (CreditSpent, ModelNotFound, ProviderRejectedKey)
+_PERMANENT: Final = (
+    CreditSpent,
+    ModelNotFound,
+    ProviderRejectedKey,
+)
 """Permanent failures: one opens the circuit."""
 _DEFAULT_POLICY: Final = BreakerPolicy()
 
@@ -101,25 +105,26 @@ class CircuitBreaker:
         """Return the state; an open circuit becomes half-open by time alone."""
         if self._probe_at is None:
             return BreakerState.CLOSED
-        return (
-            BreakerState.OPEN
-            if self._clock.now() < self._probe_at
-            else BreakerState.HALF_OPEN
-        )
+        if self._clock.now() < self._probe_at:
+            return BreakerState.OPEN
+        return BreakerState.HALF_OPEN
 
     @property
     def seconds_until_probe(self) -> float:
         """Return how long the circuit stays open; 0 if it is not open."""
-        return (
-            0.0
-            if self._probe_at is None
-            else max(self._probe_at - self._clock.now(), 0.0)
+        if self._probe_at is None:
+            return 0.0
+        return max(
+            self._probe_at - self._clock.now(),
+            0.0,
         )
 
     @property
     def seconds_since_answer(self) -> float:
         """Return how long ago the last answer ended; infinite without one since a start or a failure."""
-        return math.inf if self.last_error else self._clock.now() - self._answered_at
+        if self.last_error:
+            return math.inf
+        return self._clock.now() - self._answered_at
 
     def admit(self) -> Permit | None:
         """Return a permit for one request, None if it may not pass.
@@ -132,11 +137,9 @@ class CircuitBreaker:
                 self._probe = Permit(self)
                 return self._probe
             case state:
-                return (
-                    Permit(self)
-                    if state is BreakerState.CLOSED or self._is_refused
-                    else None
-                )
+                if state is BreakerState.CLOSED or self._is_refused:
+                    return Permit(self)
+                return None
 
     def insist(self) -> Permit:
         """Return a permit in any state, if there is no other provider."""
@@ -150,13 +153,20 @@ class CircuitBreaker:
         self._note(error)
         self._open(error)
 
-    def record(self, permit: Permit, outcome: ProviderError | None) -> None:
+    def record(
+        self,
+        permit: Permit,
+        outcome: ProviderError | None,
+    ) -> None:
         """Record the outcome of a request; called by its permit."""
         if outcome is None:
             self.answers += 1
             # A check that the service is back says nothing about what it has in its
             # cache.
-            self._answered_at = -math.inf if self.last_error else self._clock.now()
+            if self.last_error:
+                self._answered_at = -math.inf
+            else:
+                self._answered_at = self._clock.now()
             self._close()
             return
         if isinstance(
@@ -195,7 +205,10 @@ class CircuitBreaker:
     def _open(self, error: ProviderError) -> None:
         wait = max(
             self._cool_down,
-            min(error.retry_after or 0.0, self._policy.longest_cool_down),
+            min(
+                error.retry_after or 0.0,
+                self._policy.longest_cool_down,
+            ),
         )
         self._probe_at = self._clock.now() + wait
         self._probe = None
@@ -328,7 +341,13 @@ async def await_first(
     read_at, processed = clock.now(), -1
     due, ends_at = read_at + seconds, read_at + longest
     try:
-        first = await _next(stream, seconds, clock, FirstTokenTimeout, "sent nothing")
+        first = await _next(
+            stream,
+            seconds,
+            clock,
+            FirstTokenTimeout,
+            "sent nothing",
+        )
         while isinstance(first, PromptProgress):
             now = clock.now()
             if first.processed > processed:
@@ -421,7 +440,11 @@ class ReadAhead:
         """Return whether the task is running."""
         return self.task is not None and not self.task.done()
 
-    async def give_way(self, prefix: Prefix, longest: float) -> None:
+    async def give_way(
+        self,
+        prefix: Prefix,
+        longest: float,
+    ) -> None:
         """Have the server free for a request of a turn with a prefix.
 
         If that is being read, it is waited for: a llama.cpp server that is cut off
@@ -432,7 +455,10 @@ class ReadAhead:
         """
         if self.task is not None and not self.task.done():
             if self.prefix == prefix:
-                await asyncio.wait({self.task}, timeout=longest)
+                await asyncio.wait(
+                    {self.task},
+                    timeout=longest,
+                )
                 if not self.task.done():
                     self.prefix = None
                     raise FirstTokenTimeout(
@@ -440,7 +466,10 @@ class ReadAhead:
                     )
             else:
                 self.task.cancel()
-                await asyncio.wait({self.task}, timeout=min(longest, _A_MOMENT))
+                await asyncio.wait(
+                    {self.task},
+                    timeout=min(longest, _A_MOMENT),
+                )
         self.note(prefix)
         self.latest_turn = time.monotonic()
 
@@ -509,7 +538,9 @@ class ManagedProvider:
             timeouts.first_answer,
             _MARGIN * self.ahead.seconds.get(self.model, 0.0),
         )
-        return longest if self._rests else timeouts.first_token
+        if self._rests:
+            return longest
+        return timeouts.first_token
 
     def request(self, request: CompletionRequest) -> CompletionRequest | None:
         """Return the request for this provider; None if it forces a tool that the provider is not offered."""
@@ -526,7 +557,11 @@ class ManagedProvider:
         if len(visible) == len(request.tools) and not any(one.parts for one in visible):
             return request
         transcript = as_shown(request.transcript, visible)
-        return replace(request, tools=visible, transcript=transcript)
+        return replace(
+            request,
+            tools=visible,
+            transcript=transcript,
+        )
 
     async def start(
         self,
@@ -563,7 +598,8 @@ class ManagedProvider:
                     stream, deadline - now, ends_at - now, clock, fitted
                 )
             except ProviderError as error:
-                if shorter := self.learn(error, fitted):
+                shorter = self.learn(error, fitted)
+                if shorter:
                     fitted = shorter
                     continue
                 wait = max(_RETRY_WAIT * jitter(), error.retry_after or 0.0)
@@ -605,7 +641,11 @@ class ManagedProvider:
             _LOGGER.info("%s answers again", self.name)
         permit.succeeded()
 
-    def failed(self, permit: Permit, error: ProviderError) -> None:
+    def failed(
+        self,
+        permit: Permit,
+        error: ProviderError,
+    ) -> None:
         """Record a failure; logged as a warning unless it repeats the previous one."""
         breaker = self.breaker
         is_news = breaker.last_error is not type(error)
@@ -613,7 +653,13 @@ class ManagedProvider:
         permit.failed(error)
         self.ahead.forget()
         level = logging.WARNING if is_news else logging.DEBUG
-        _LOGGER.log(level, "%s failed: %s: %s", self.name, type(error).__name__, error)
+        _LOGGER.log(
+            level,
+            "%s failed: %s: %s",
+            self.name,
+            type(error).__name__,
+            error,
+        )
         if was_closed and breaker.state is BreakerState.OPEN:
             _LOGGER.warning(
                 "%s failed %d times in a row and is left alone for %g seconds",
@@ -625,7 +671,12 @@ class ManagedProvider:
     def tripped(self, error: ProviderError) -> None:
         """Record a failure outside of a turn, and open the circuit; logged unless it repeats the previous one."""
         if self.breaker.last_error is not type(error):
-            _LOGGER.warning("%s failed: %s: %s", self.name, type(error).__name__, error)
+            _LOGGER.warning(
+                "%s failed: %s: %s",
+                self.name,
+                type(error).__name__,
+                error,
+            )
         self.breaker.trip(error)
 
     async def probe(self) -> None:

@@ -31,7 +31,11 @@ from .service_client import ollama_root
 
 _LOGGER = logging.getLogger(__name__)
 
-_EFFORTS: Final = (ReasoningEffort.LOW, ReasoningEffort.MEDIUM, ReasoningEffort.HIGH)
+_EFFORTS: Final = (
+    ReasoningEffort.LOW,
+    ReasoningEffort.MEDIUM,
+    ReasoningEffort.HIGH,
+)
 _CHARACTERS_PER_TOKEN: Final = 4
 """An estimate for prompts that the server does not count."""
 _WINDOW_TIMEOUT: Final = 2.0
@@ -49,7 +53,10 @@ class OllamaChatProvider(HTTPProvider):
     _STREAMS_OBJECTS = True
     _REQUIRED = frozenset({"model", "messages", "tools", "stream"})
     _ADJUSTMENTS = TOOL_ADJUSTMENTS
-    _ALSO_CALLED: ClassVar = {"think": ("thinking",), "format": OUTPUT_REFUSALS}
+    _ALSO_CALLED: ClassVar = {
+        "think": ("thinking",),
+        "format": OUTPUT_REFUSALS,
+    }
 
     @override
     def _reader(self, request: CompletionRequest) -> ReplyReader:
@@ -82,7 +89,11 @@ class OllamaChatProvider(HTTPProvider):
         }
 
     @override
-    async def _note_result(self, payload: JsonObject, result: CompletionResult) -> None:
+    async def _note_result(
+        self,
+        payload: JsonObject,
+        result: CompletionResult,
+    ) -> None:
         """Note a prompt that fits, or one that an old server truncated although it was told not to."""
         if self._is_retry(payload):
             return
@@ -116,7 +127,11 @@ class OllamaChatProvider(HTTPProvider):
     def _is_retry(self, payload: JsonObject) -> bool:
         return "truncate" not in payload and "truncate" not in self._options.extra
 
-    async def _note_overflow(self, payload: JsonObject, error: PromptTooLong) -> None:
+    async def _note_overflow(
+        self,
+        payload: JsonObject,
+        error: PromptTooLong,
+    ) -> None:
         numbered = await self._with_numbers(payload, error)
         if self.overflow is None:
             room = numbered.window_tokens or "an unknown number of"
@@ -135,15 +150,18 @@ class OllamaChatProvider(HTTPProvider):
         """Return the error with the numbers that the server omitted, as far as they are known."""
         window = error.window_tokens or _num_ctx_of(payload)
         if window is None:
-            window = (
-                await self._loaded_window()
-                if self.overflow is None
-                else self.overflow.window_tokens
-            )
+            if self.overflow is None:
+                window = await self._loaded_window()
+            else:
+                window = self.overflow.window_tokens
         prompt = error.prompt_tokens or max(
             _estimated_tokens(payload), (window or 0) + 1
         )
-        return PromptTooLong(str(error), prompt, window)
+        return PromptTooLong(
+            str(error),
+            prompt,
+            window,
+        )
 
     async def _loaded_window(self) -> int | None:
         try:
@@ -186,7 +204,10 @@ class OllamaChatProvider(HTTPProvider):
         Raises a `ProviderError`; `ModelNotFound` if the server does not have it.
         """
         return parse_model_description(
-            await self._client.post_text("api/show", {"model": model or self._model})
+            await self._client.post_text(
+                "api/show",
+                {"model": model or self._model},
+            )
         )
 
     @override
@@ -219,7 +240,10 @@ class OllamaChatProvider(HTTPProvider):
         """Return the user's extra parameters, their `options` merged with ours so that `num_ctx` is kept."""
         match self._options.extra:
             case {"options": dict(own), **others}:
-                return {**others, "options": lay_over(model_options, own)}
+                return {
+                    **others,
+                    "options": lay_over(model_options, own),
+                }
             case extra:
                 return extra
 
@@ -248,7 +272,10 @@ def _estimated_tokens(payload: JsonObject) -> int:
     match payload.get("messages"):
         case list(messages):
             without_images = [
-                {**message, "images": None}
+                {
+                    **message,
+                    "images": None,
+                }
                 for message in messages
                 if isinstance(message, dict)
             ]

@@ -40,15 +40,17 @@ class OpenAIChatProvider(HTTPProvider):
             output_beside_tools=profile.output_beside_tools,
             search_tool=self._search_tool,
         )
-        return lay_over(payload | self._wishes(request), self._options.extra)
+        return lay_over(
+            payload | self._wishes(request),
+            self._options.extra,
+        )
 
     def _wishes(self, request: CompletionRequest) -> JsonObject:
         options, profile = self._options_for(request), self._profile
-        effort = (
-            {}
-            if options.reasoning_effort is None
-            else profile.effort_fields(options.reasoning_effort)
-        )
+        if options.reasoning_effort is None:
+            effort = {}
+        else:
+            effort = profile.effort_fields(options.reasoning_effort)
         return {
             "temperature": options.temperature,
             "top_p": options.top_p,
@@ -93,4 +95,9 @@ class OpenAIChatProvider(HTTPProvider):
         if chat != known:
             self._profile = replace(self._profile, chat=chat)
             return self._payload(request)
-        return await super()._payload_after(error, request, payload, started=started)
+        return await super()._payload_after(
+            error,
+            request,
+            payload,
+            started=started,
+        )

@@ -31,12 +31,23 @@ class OpenAIResponsesProvider(HTTPProvider):
     _WIRE = WireFormat.OPENAI_RESPONSES
     _PROFILE = OPENAI
     _REQUIRED = frozenset(
-        {"model", "input", "instructions", "tools", "stream", "store"}
+        {
+            "model",
+            "input",
+            "instructions",
+            "tools",
+            "stream",
+            "store",
+        }
     )
     """Also so that nothing is stored at the service."""
     _ADJUSTMENTS = TOOL_ADJUSTMENTS
     _ALSO_CALLED: ClassVar = {
-        "text.format": (*OUTPUT_REFUSALS, "response_format", "response format")
+        "text.format": (
+            *OUTPUT_REFUSALS,
+            "response_format",
+            "response format",
+        )
     }
 
     @override
@@ -54,7 +65,11 @@ class OpenAIResponsesProvider(HTTPProvider):
             search_tool=self._search_tool,
         )
         return lay_over(
-            with_wishes(payload, self._wishes(request)), self._options.extra
+            with_wishes(
+                payload,
+                self._wishes(request),
+            ),
+            self._options.extra,
         )
 
     @override
@@ -70,21 +85,27 @@ class OpenAIResponsesProvider(HTTPProvider):
         *,
         started: bool,
     ) -> JsonObject:
-        changed = None if started else _without_cause(payload, error)
+        if started:
+            changed = None
+        else:
+            changed = _without_cause(payload, error)
         if changed is None:
             return await super()._payload_after(
                 error, request, payload, started=started
             )
-        _LOGGER.info("%s is asked again: %s", self._model, error)
+        _LOGGER.info(
+            "%s is asked again: %s",
+            self._model,
+            error,
+        )
         return changed
 
     def _wishes(self, request: CompletionRequest) -> JsonObject:
         options = self._options_for(request)
-        effort = (
-            nearest_effort(options.reasoning_effort, _EFFORTS)
-            if options.reasoning_effort
-            else None
-        )
+        if options.reasoning_effort:
+            effort = nearest_effort(options.reasoning_effort, _EFFORTS)
+        else:
+            effort = None
         return {
             "temperature": options.temperature,
             "top_p": options.top_p,
@@ -96,7 +117,10 @@ class OpenAIResponsesProvider(HTTPProvider):
         }
 
 
-def _without_cause(payload: JsonObject, err: ProviderError) -> JsonObject | None:
+def _without_cause(
+    payload: JsonObject,
+    err: ProviderError,
+) -> JsonObject | None:
     """Return a payload without the cause of a refusal that does not concern parameters, None for other failures."""
     plain = without_carried_items(payload)
     if plain != payload and WORDINGS["refused_carried"].search(str(err)):

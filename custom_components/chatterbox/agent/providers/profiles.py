@@ -109,11 +109,12 @@ def _field(effort: ReasoningEffort) -> JsonObject:
 def _switch(effort: ReasoningEffort) -> JsonObject:
     """Use a switch and a field, as DeepSeek does; it maps efforts to its own."""
     thinks = effort is not ReasoningEffort.NONE
-    return (
-        {"thinking": {"type": "enabled"}, **_field(effort)}
-        if thinks
-        else {"thinking": {"type": "disabled"}}
-    )
+    if thinks:
+        return {
+            "thinking": {"type": "enabled"},
+            **_field(effort),
+        }
+    return {"thinking": {"type": "disabled"}}
 
 
 def _template(effort: ReasoningEffort) -> JsonObject:
@@ -121,7 +122,10 @@ def _template(effort: ReasoningEffort) -> JsonObject:
     thinks = effort is not ReasoningEffort.NONE
     return {
         **_field(effort),
-        "chat_template_kwargs": {"enable_thinking": thinks, "thinking": thinks},
+        "chat_template_kwargs": {
+            "enable_thinking": thinks,
+            "thinking": thinks,
+        },
     }
 
 
@@ -192,13 +196,20 @@ class ServerProfile:
     @property
     def host(self) -> str:
         """Host of a service on the internet, which has subdomains; empty for local servers."""
-        return (URL(self.base_url).host or "") if self.needs_key else ""
+        if self.needs_key:
+            return URL(self.base_url).host or ""
+        return ""
 
     @property
     def attachments(self) -> frozenset[str]:
         """MIME types of supported attachments."""
-        images = IMAGE_TYPES if self.accepts_images else frozenset[str]()
-        return images | {PDF} if self.accepts_pdfs else images
+        if self.accepts_images:
+            images = IMAGE_TYPES
+        else:
+            images = frozenset[str]()
+        if self.accepts_pdfs:
+            return images | {PDF}
+        return images
 
 
 _SERVERS: Final = read_data_file(

@@ -88,21 +88,36 @@ class RefusedParameters:
                 payload = _without(payload, path)
         return Trial(self, payload)
 
-    def named(self, payload: JsonObject, body: bytes) -> _Path | None:
+    def named(
+        self,
+        payload: JsonObject,
+        body: bytes,
+    ) -> _Path | None:
         """Return the first parameter of `payload` that an error body names, quoted names before others."""
         text = body.decode(errors="replace")
         mentions = [
-            (not mention[1], mention.start(), path)
+            (
+                not mention[1],
+                mention.start(),
+                path,
+            )
             for path, _ in _parameters(payload)
             if path[0] not in self._required
             for name in (".".join(path), *self._also_called.get(".".join(path), ()))
             for mention in re.finditer(_MENTION.format(re.escape(name)), text)
         ]
-        return min(mentions)[-1] if mentions else None
+        if mentions:
+            return min(mentions)[-1]
+        return None
 
-    def tool(self, payload: JsonObject, text: str) -> _Path | None:
+    def tool(
+        self,
+        payload: JsonObject,
+        text: str,
+    ) -> _Path | None:
         """Return the tool of `payload` whose schema a refusal does not accept; None if it names none."""
-        if (found := WORDINGS["refused_tool"].search(text)) is None:
+        found = WORDINGS["refused_tool"].search(text)
+        if found is None:
             return None
         names = [
             path[1]
@@ -110,12 +125,27 @@ class RefusedParameters:
             if path[0] == _TOOLS and path[1:]
         ]
         place = found["declaration"] or found["place"]
-        name = found["name"] if place is None else next(iter(names[int(place) :]), None)
-        return (_TOOLS, name) if name in names else None
+        if place is None:
+            name = found["name"]
+        else:
+            name = next(
+                iter(names[int(place) :]),
+                None,
+            )
+        if name in names:
+            return (_TOOLS, name)
+        return None
 
-    def remember(self, path: _Path, value: JsonValue) -> None:
+    def remember(
+        self,
+        path: _Path,
+        value: JsonValue,
+    ) -> None:
         """Leave out a value of a parameter from now on."""
-        level = logging.DEBUG if path in self._remembered else logging.WARNING
+        if path in self._remembered:
+            level = logging.DEBUG
+        else:
+            level = logging.WARNING
         self._remembered.setdefault(path, deque(maxlen=_MOST_VALUES)).append(
             canonical_json(value)
         )
@@ -141,7 +171,11 @@ class RefusedParameters:
 class Trial:
     """One request, without the parameters that were refused."""
 
-    def __init__(self, refused: RefusedParameters, payload: JsonObject) -> None:
+    def __init__(
+        self,
+        refused: RefusedParameters,
+        payload: JsonObject,
+    ) -> None:
         """Start with `payload`."""
         self.payload = payload
         """The payload to send now."""
@@ -149,13 +183,18 @@ class Trial:
         self._left_out: list[tuple[_Path, JsonValue]] = []
         self._tried: dict[Adjustment, re.Match[str]] = {}
 
-    def leave_out(self, status: int, body: bytes) -> bool:
+    def leave_out(
+        self,
+        status: int,
+        body: bytes,
+    ) -> bool:
         """Adjust `payload` to a refusal, or remove the parameter that it names; False if neither is possible."""
         text = body.decode(errors="replace")
         for adjustment in self._refused.adjustments if status in _STATUSES else ():
-            refusal = (
-                None if adjustment in self._tried else adjustment.refusal.search(text)
-            )
+            if adjustment in self._tried:
+                refusal = None
+            else:
+                refusal = adjustment.refusal.search(text)
             if (
                 refusal is not None
                 and (changed := adjustment.change(self.payload, refusal))
@@ -220,7 +259,9 @@ def _without(payload: JsonObject, path: _Path) -> JsonObject:
 def _name_of(tool: JsonObject) -> str:
     """Return the name of a tool in any format; empty if it has none."""
     function = tool.get("function", tool)
-    return str(function.get("name", "")) if isinstance(function, dict) else ""
+    if isinstance(function, dict):
+        return str(function.get("name", ""))
+    return ""
 
 
 _LEAST_BUDGET: Final = 1024
@@ -267,7 +308,10 @@ class Adjustment:
     """Whether it applies to the model rather than to this conversation."""
 
 
-def _without_thoughts(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+def _without_thoughts(
+    payload: JsonObject,
+    _: re.Match[str],
+) -> JsonObject:
     """Leave out thinking: it came from another model, or something before it has changed."""
     messages: list[JsonValue] = []
     for message in objects_in(payload.get("messages")):
@@ -277,13 +321,19 @@ def _without_thoughts(payload: JsonObject, _: re.Match[str]) -> JsonObject:
             if block.get("type") not in _THOUGHTS
         ]
         messages.append({**message, "content": [*content]})
-    changed: JsonObject = {**payload, "messages": messages}
+    changed: JsonObject = {
+        **payload,
+        "messages": messages,
+    }
     if _kind(payload) == "enabled":  # which requires the thinking that was left out
         del changed["thinking"]
     return changed
 
 
-def _with_a_known_effort(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
+def _with_a_known_effort(
+    payload: JsonObject,
+    refusal: re.Match[str],
+) -> JsonObject:
     """Use the nearest effort that the refusal lists, else the nearest common one."""
     listed = {
         effort
@@ -296,31 +346,50 @@ def _with_a_known_effort(payload: JsonObject, refusal: re.Match[str]) -> JsonObj
         ReasoningEffort.HIGH,
     }
     effort = _effort(payload)
-    return (
-        payload
-        if effort is None
-        else _with_effort(payload, nearest_effort(effort, known))
-    )
+    if effort is None:
+        return payload
+    return _with_effort(payload, nearest_effort(effort, known))
 
 
-def _with_least_thinking(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
+def _with_least_thinking(
+    payload: JsonObject,
+    refusal: re.Match[str],
+) -> JsonObject:
     """Think as little as possible, where thinking cannot be disabled."""
     if _kind(payload) != "disabled":
         return payload
     if "between_tools" in refusal.string:
-        return {**payload, "thinking": {"type": "between_tools"}}
-    return _with_effort(_without(payload, ("thinking",)), ReasoningEffort.LOW)
+        return {
+            **payload,
+            "thinking": {"type": "between_tools"},
+        }
+    return _with_effort(
+        _without(payload, ("thinking",)),
+        ReasoningEffort.LOW,
+    )
 
 
-def _with_a_budget(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+def _with_a_budget(
+    payload: JsonObject,
+    _: re.Match[str],
+) -> JsonObject:
     """Use a token budget, as older models do, where thinking is allowed."""
     if _kind(payload) != "adaptive":
         return payload
     effort = _effort(payload)
-    changed = _without(_with_effort(payload, None), ("thinking",))
+    changed = _without(
+        _with_effort(payload, None),
+        ("thinking",),
+    )
     limit = payload["max_tokens"]
-    half = limit // 2 if isinstance(limit, int) else 0
-    budget = min(_BUDGETS.get(effort or ReasoningEffort.HIGH, _LARGEST_BUDGET), half)
+    if isinstance(limit, int):
+        half = limit // 2
+    else:
+        half = 0
+    budget = min(
+        _BUDGETS.get(effort or ReasoningEffort.HIGH, _LARGEST_BUDGET),
+        half,
+    )
     is_forced = _inner(payload, "tool_choice", "type") in (
         "any",
         "tool",
@@ -330,39 +399,56 @@ def _with_a_budget(payload: JsonObject, _: re.Match[str]) -> JsonObject:
         and not is_forced
         and not _is_amid_unthought_calls(payload)
     ):
-        changed["thinking"] = {"type": "enabled", "budget_tokens": budget}
+        changed["thinking"] = {
+            "type": "enabled",
+            "budget_tokens": budget,
+        }
     return changed
 
 
-def _with_fewer_tokens(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
+def _with_fewer_tokens(
+    payload: JsonObject,
+    refusal: re.Match[str],
+) -> JsonObject:
     """Limit the answer to what the model can give."""
     limit = int(refusal["limit"])
     wanted = payload.get("max_tokens")
-    return (
-        {**payload, "max_tokens": limit}
-        if isinstance(wanted, int) and wanted > limit > 0
-        else payload
-    )
+    if isinstance(wanted, int) and wanted > limit > 0:
+        return {
+            **payload,
+            "max_tokens": limit,
+        }
+    return payload
 
 
-def _with_what_is_left(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
+def _with_what_is_left(
+    payload: JsonObject,
+    refusal: re.Match[str],
+) -> JsonObject:
     """Limit the answer to the room beside the prompt, if that suffices."""
     room = int(refusal["window"]) - int(refusal["prompt"])
-    return (
-        {**payload, "max_tokens": room}
-        if room >= _LEAST_ANSWER and _kind(payload) != "enabled"
-        else payload
-    )
+    if room >= _LEAST_ANSWER and _kind(payload) != "enabled":
+        return {
+            **payload,
+            "max_tokens": room,
+        }
+    return payload
 
 
-def _without_cache(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+def _without_cache(
+    payload: JsonObject,
+    _: re.Match[str],
+) -> JsonObject:
     """Set no cache breakpoints."""
     return {
         name: _without_field(value, "cache_control") for name, value in payload.items()
     }
 
 
-def _without_search(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+def _without_search(
+    payload: JsonObject,
+    _: re.Match[str],
+) -> JsonObject:
     """Have the service not search the web, and leave out what it has found."""
     kinds = {profile.search_tool for profile in PROFILES.values()} - {""}
     tools = objects_in(payload.get(_TOOLS))
@@ -387,7 +473,9 @@ def _without_search(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     }
     if len(others) < len(tools):
         changed.pop("max_tool_calls", None)
-    return changed if others or not tools else _without(changed, (_TOOLS,))
+    if others or not tools:
+        return changed
+    return _without(changed, (_TOOLS,))
 
 
 WITHOUT_SEARCH: Final = Adjustment(
@@ -401,19 +489,35 @@ ANTHROPIC_ADJUSTMENTS: Final = (
         _without_thoughts,
         lasting=False,
     ),
-    Adjustment("this effort", WORDINGS["refused_effort"], _with_a_known_effort),
+    Adjustment(
+        "this effort",
+        WORDINGS["refused_effort"],
+        _with_a_known_effort,
+    ),
     Adjustment(
         "to answer without thinking", WORDINGS["refused_silence"], _with_least_thinking
     ),
-    Adjustment("adaptive thinking", WORDINGS["refused_adaptive"], _with_a_budget),
-    Adjustment("so long an answer", WORDINGS["refused_length"], _with_fewer_tokens),
+    Adjustment(
+        "adaptive thinking",
+        WORDINGS["refused_adaptive"],
+        _with_a_budget,
+    ),
+    Adjustment(
+        "so long an answer",
+        WORDINGS["refused_length"],
+        _with_fewer_tokens,
+    ),
     Adjustment(
         "so long an answer to this prompt",
         WORDINGS["refused_sum"],
         _with_what_is_left,
         lasting=False,
     ),
-    Adjustment("cache breakpoints", WORDINGS["refused_cache"], _without_cache),
+    Adjustment(
+        "cache breakpoints",
+        WORDINGS["refused_cache"],
+        _without_cache,
+    ),
 )
 
 
@@ -423,30 +527,46 @@ _NO_TOOLS: Final = (
 )
 
 
-def _without_tools(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+def _without_tools(
+    payload: JsonObject,
+    _: re.Match[str],
+) -> JsonObject:
     """Ask for words alone, and tell the model, which would otherwise report actions."""
     if "tools" not in payload:
         return payload
     remaining = {
         name: value for name, value in payload.items() if name not in _TOOL_FIELDS
     }
-    if isinstance(instructions := remaining.get("instructions"), str):
-        return {**remaining, "instructions": f"{instructions}\n\n{_NO_TOOLS}"}
+    instructions = remaining.get("instructions")
+    if isinstance(instructions, str):
+        return {
+            **remaining,
+            "instructions": f"{instructions}\n\n{_NO_TOOLS}",
+        }
     messages = objects_in(remaining.get("messages"))
     match messages[:1]:
         case [{"role": "system", "content": str(instructions)}]:
             messages = [
-                {"role": "system", "content": f"{instructions}\n\n{_NO_TOOLS}"},
+                {
+                    "role": "system",
+                    "content": f"{instructions}\n\n{_NO_TOOLS}",
+                },
                 *messages[1:],
             ]
         case _:  # perhaps there is no system role
             messages = in_turns([{"role": "user", "content": _NO_TOOLS}, *messages])
-    return (
-        {**remaining, "messages": [*messages]} if "messages" in remaining else remaining
-    )
+    if "messages" in remaining:
+        return {
+            **remaining,
+            "messages": [*messages],
+        }
+    return remaining
 
 
-def _with_fewer_tools(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
+def _with_fewer_tools(
+    payload: JsonObject,
+    refusal: re.Match[str],
+) -> JsonObject:
     """Leave out the last tools of the sources that have most, such as a large MCP server."""
     tools = objects_in(payload.get(_TOOLS))
     while len(tools) > int(refusal["most"]) > 0:
@@ -455,38 +575,64 @@ def _with_fewer_tools(payload: JsonObject, refusal: re.Match[str]) -> JsonObject
         del tools[
             max(place for place, source in enumerate(sources) if source == largest)
         ]
-    return {**payload, _TOOLS: [*tools]} if tools else payload
+    if tools:
+        return {
+            **payload,
+            _TOOLS: [*tools],
+        }
+    return payload
 
 
-def _in_turns(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+def _in_turns(
+    payload: JsonObject,
+    _: re.Match[str],
+) -> JsonObject:
     """Have user and assistant alternate."""
-    return (
-        {**payload, "messages": [*in_turns(objects_in(payload.get("messages")))]}
-        if "messages" in payload
-        else payload
-    )
+    if "messages" in payload:
+        return {
+            **payload,
+            "messages": [*in_turns(objects_in(payload.get("messages")))],
+        }
+    return payload
 
 
-def _without_system(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
+def _without_system(
+    payload: JsonObject,
+    refusal: re.Match[str],
+) -> JsonObject:
     """Put the instructions before the first words of the user."""
     match objects_in(payload.get("messages")):
         case [{"role": "system"} as instructions, *others]:
             return _in_turns(
-                {**payload, "messages": [{**instructions, "role": "user"}, *others]},
+                {
+                    **payload,
+                    "messages": [{**instructions, "role": "user"}, *others],
+                },
                 refusal,
             )
         case _:
             return payload
 
 
-def _without_streaming(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+def _without_streaming(
+    payload: JsonObject,
+    _: re.Match[str],
+) -> JsonObject:
     """Ask for the whole answer at once where there are tools."""
-    return whole_answer(payload) if "tools" in payload else payload
+    if "tools" in payload:
+        return whole_answer(payload)
+    return payload
 
 
-def _with_another_limit(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
+def _with_another_limit(
+    payload: JsonObject,
+    refusal: re.Match[str],
+) -> JsonObject:
     """Limit the answer under the name that the service asks for, or the other one that is common."""
-    known = next((name for name in _LIMITS if name in payload), "")
+    known = next(
+        (name for name in _LIMITS if name in payload),
+        "",
+    )
     name = refusal["instead"] or _LIMITS.get(known) or known
     return {
         name if field == known else field: value for field, value in payload.items()
@@ -511,16 +657,32 @@ _LIMITS: Final = {
 
 
 _TOOL_FIELDS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
-WITHOUT_TOOLS: Final = Adjustment("tools", WORDINGS["tools_refused"], _without_tools)
+WITHOUT_TOOLS: Final = Adjustment(
+    "tools",
+    WORDINGS["tools_refused"],
+    _without_tools,
+)
 TOOL_ADJUSTMENTS: Final = (
     WITHOUT_SEARCH,
     Adjustment(
         "tools in a stream", WORDINGS["tools_refused_in_stream"], _without_streaming
     ),
     WITHOUT_TOOLS,
-    Adjustment("so many tools", WORDINGS["refused_number"], _with_fewer_tools),
-    Adjustment("a system message", WORDINGS["refused_system"], _without_system),
-    Adjustment("messages in this order", WORDINGS["refused_order"], _in_turns),
+    Adjustment(
+        "so many tools",
+        WORDINGS["refused_number"],
+        _with_fewer_tools,
+    ),
+    Adjustment(
+        "a system message",
+        WORDINGS["refused_system"],
+        _without_system,
+    ),
+    Adjustment(
+        "messages in this order",
+        WORDINGS["refused_order"],
+        _in_turns,
+    ),
     Adjustment(
         "the limit of an answer under this name",
         WORDINGS["refused_limit"],
@@ -529,27 +691,47 @@ TOOL_ADJUSTMENTS: Final = (
 )
 
 
-def _inner(payload: JsonObject, field: str, name: str) -> JsonValue:
+def _inner(
+    payload: JsonObject,
+    field: str,
+    name: str,
+) -> JsonValue:
     outer = payload.get(field)
-    return outer.get(name) if isinstance(outer, dict) else None
+    if isinstance(outer, dict):
+        return outer.get(name)
+    return None
 
 
 def _kind(payload: JsonObject) -> JsonValue:
-    return _inner(payload, "thinking", "type")
+    return _inner(
+        payload,
+        "thinking",
+        "type",
+    )
 
 
 def _effort(payload: JsonObject) -> ReasoningEffort | None:
-    effort = _inner(payload, "output_config", "effort")
-    return ReasoningEffort(effort) if effort in list(ReasoningEffort) else None
+    effort = _inner(
+        payload,
+        "output_config",
+        "effort",
+    )
+    if effort in list(ReasoningEffort):
+        return ReasoningEffort(effort)
+    return None
 
 
-def _with_effort(payload: JsonObject, effort: ReasoningEffort | None) -> JsonObject:
+def _with_effort(
+    payload: JsonObject,
+    effort: ReasoningEffort | None,
+) -> JsonObject:
     """Return the payload with an effort, None for none."""
     rest = _without(payload, ("output_config", "effort"))
-    return (
-        rest
-        if effort is None
-        else with_wishes(rest, {"output_config": {"effort": effort}})
+    if effort is None:
+        return rest
+    return with_wishes(
+        rest,
+        {"output_config": {"effort": effort}},
     )
 
 

@@ -79,7 +79,10 @@ def address_without_version(base_url: str) -> str:
 def server_root(base_url: str) -> URL:
     """Return the URL of the server of an API, for pages beside the API; see `api_root`."""
     url = api_root(base_url)
-    return url.with_path(_LAST_VERSION.sub("", url.path), keep_query=True)
+    return url.with_path(
+        _LAST_VERSION.sub("", url.path),
+        keep_query=True,
+    )
 
 
 def ollama_root(base_url: str) -> URL:
@@ -89,7 +92,13 @@ def ollama_root(base_url: str) -> URL:
     the server.
     """
     url = _parse_address(base_url)
-    return url.with_path(_OLLAMA_API.sub("", url.path.rstrip("/")), keep_query=True)
+    return url.with_path(
+        _OLLAMA_API.sub(
+            "",
+            url.path.rstrip("/"),
+        ),
+        keep_query=True,
+    )
 
 
 def _parse_address(typed: str) -> URL:
@@ -135,8 +144,12 @@ class Access:
             "Accept": "text/event-stream, application/x-ndjson, application/json",
             "Accept-Encoding": "identity",
         }
-        headers |= {"Content-Type": "application/json", **self.headers}
-        if key := self.secret:
+        headers |= {
+            "Content-Type": "application/json",
+            **self.headers,
+        }
+        key = self.secret
+        if key:
             if not key.isprintable():
                 raise ProviderRejectedKey(
                     "the key holds characters that cannot be sent"
@@ -151,7 +164,10 @@ class Access:
         return (root / path.removeprefix("/")).with_query(root.query), headers
 
 
-def redirected_root(url: URL, location: str | None) -> str:
+def redirected_root(
+    url: URL,
+    location: str | None,
+) -> str:
     """Return the address of the API that a response redirects to, without what may hold a key; empty if none."""
     if location is None:
         return ""
@@ -179,7 +195,10 @@ class ResponseBody:
         """Read nothing yet."""
         self.content_type = response.content_type
         self._response = response
-        self._transport = response.connection.transport if response.connection else None
+        if response.connection:
+            self._transport = response.connection.transport
+        else:
+            self._transport = None
         self._ends_at = math.inf
         self._rest = b""
         self.received = 0
@@ -201,7 +220,10 @@ class ResponseBody:
 
     def end_within(self, seconds: float) -> None:
         """Bound the rest of the response, which no longer matters: a later failure counts as its end."""
-        self._ends_at = min(self._ends_at, asyncio.get_running_loop().time() + seconds)
+        self._ends_at = min(
+            self._ends_at,
+            asyncio.get_running_loop().time() + seconds,
+        )
 
     @property
     def has_more(self) -> bool:
@@ -240,7 +262,8 @@ class ResponseBody:
     async def read_start(self) -> bytes:
         """Return the first bytes that are not blank, which keep-alives are; empty if there are none."""
         while chunk := await self.read():
-            if start := chunk.lstrip():
+            start = chunk.lstrip()
+            if start:
                 return start
         return b""
 
@@ -330,14 +353,22 @@ class ServiceClient:
             total=None, connect=limits.connect, sock_connect=limits.connect
         )
 
-    async def open(self, path: str, payload: JsonObject) -> ResponseBody:
+    async def open(
+        self,
+        path: str,
+        payload: JsonObject,
+    ) -> ResponseBody:
         """Return the body of the answer to `POST path`, without parameters that the model refuses.
 
         Raises a `ProviderError`.
         """
         trial = self._refused.trial(payload)
         while True:
-            response = await self._send("POST", path, trial.payload)
+            response = await self._send(
+                "POST",
+                path,
+                trial.payload,
+            )
             if _succeeded(response):
                 trial.accepted()
                 return _body_of(response)
@@ -348,7 +379,12 @@ class ServiceClient:
             ):
                 raise refusal
 
-    async def open_text(self, path: str, payload: JsonObject, limit: int) -> str:
+    async def open_text(
+        self,
+        path: str,
+        payload: JsonObject,
+        limit: int,
+    ) -> str:
         """Return the text of up to `limit` bytes that `POST path` answers; see `open`. The caller bounds the time."""
         with closing(await self.open(path, payload)) as body:
             return await body.read_text(limit=limit)
@@ -367,7 +403,11 @@ class ServiceClient:
         address.
         """
         async with self._bounded():
-            response = await self._send("GET", path, query=query)
+            response = await self._send(
+                "GET",
+                path,
+                query=query,
+            )
             if response.status == HTTPStatus.NOT_FOUND:
                 response.close()
                 raise ProviderReplyInvalid(
@@ -375,12 +415,20 @@ class ServiceClient:
                 )
             return await self._text_of(response, limit)
 
-    async def post_text(self, path: str, payload: JsonObject) -> str:
+    async def post_text(
+        self,
+        path: str,
+        payload: JsonObject,
+    ) -> str:
         """Return the text that `POST path` answers. Raises a `ProviderError`."""
         async with self._bounded():
             return await self._text_of(await self._send("POST", path, payload))
 
-    async def prefill(self, path: str, payload: JsonObject) -> None:
+    async def prefill(
+        self,
+        path: str,
+        payload: JsonObject,
+    ) -> None:
         """Have the service process `POST path`, and wait until it begins to answer. The answer is discarded.
 
         Raises a `ProviderError`. Cancellation closes the connection, so that the
@@ -443,11 +491,20 @@ class ServiceClient:
         url, headers = self._target(path)
         if query:
             url = url.update_query(query)
-        body = None if payload is None else payload_to_bytes(payload)
+        if payload is None:
+            body = None
+        else:
+            body = payload_to_bytes(payload)
         connection = _Connection(timeout or self._timeout)
         try:
             try:
-                return await self._request(method, url, headers, body, connection)
+                return await self._request(
+                    method,
+                    url,
+                    headers,
+                    body,
+                    connection,
+                )
             except aiohttp.ServerDisconnectedError, aiohttp.ClientOSError:
                 if not connection.reused:
                     raise
@@ -481,7 +538,11 @@ class ServiceClient:
             trace_request_ctx=connection,
         )
 
-    def _refusal(self, response: aiohttp.ClientResponse, body: bytes) -> ProviderError:
+    def _refusal(
+        self,
+        response: aiohttp.ClientResponse,
+        body: bytes,
+    ) -> ProviderError:
         retry_after = response.headers.get("Retry-After")
         error = error_of_response(
             response.status, body, retry_after=retry_after, secret=self.secret
@@ -490,8 +551,14 @@ class ServiceClient:
             isinstance(error, ProviderReplyInvalid)
             and response.status < HTTPStatus.BAD_REQUEST
         ):
-            location = redirected_root(response.url, response.headers.get("Location"))
-            error.location = "" if self.secret and self.secret in location else location
+            location = redirected_root(
+                response.url,
+                response.headers.get("Location"),
+            )
+            if self.secret and self.secret in location:
+                error.location = ""
+            else:
+                error.location = location
         return error
 
 
@@ -534,11 +601,9 @@ def _body_of(response: aiohttp.ClientResponse) -> ResponseBody:
 async def _error_body(response: aiohttp.ClientResponse) -> bytes:
     """Return the start of an error body, none if it is compressed, and close the response."""
     with closing(response):
-        return (
-            b""
-            if _is_compressed(response)
-            else await ResponseBody(response).read_within(_ERROR_BODY_TIMEOUT)
-        )
+        if _is_compressed(response):
+            return b""
+        return await ResponseBody(response).read_within(_ERROR_BODY_TIMEOUT)
 
 
 def _is_hopeless(refusal: ProviderError) -> bool:

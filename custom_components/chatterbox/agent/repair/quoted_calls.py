@@ -75,7 +75,10 @@ class Quotations:
 
     @cached_property
     def _quotable(self) -> Sequence[str]:
-        quotable = [self._request.summary.text] if self._request.summary else []
+        if self._request.summary:
+            quotable = [self._request.summary.text]
+        else:
+            quotable = []
         for message in self._request.transcript:
             match message:
                 case ToolResult(synthetic=True):
@@ -116,7 +119,10 @@ class Quotations:
 
     def _hold_parts(self, call: WrittenCall) -> bool:
         try:
-            leaves = islice(_leaves(repair_json(call.arguments)), _COMPARED_ARGUMENTS)
+            leaves = islice(
+                _leaves(repair_json(call.arguments)),
+                _COMPARED_ARGUMENTS,
+            )
         except ValueError:
             return False
         short = _compact(call.name.rpartition(".")[2].rpartition("__")[2])
@@ -142,7 +148,11 @@ class Quotations:
 def _latest_turns(transcript: Transcript) -> Transcript:
     """Return the current turn and the one before; a person may say several things in a row."""
     worded = [
-        isinstance(message, UserMessage) and bool(message.text or message.attachments)
+        isinstance(
+            message,
+            UserMessage,
+        )
+        and bool(message.text or message.attachments)
         for message in transcript
     ]
     begins = [
@@ -158,8 +168,14 @@ def _compact(text: str) -> str:
     text = _REFERENCE.sub(
         lambda reference: html.unescape(reference[0]), _FENCE.sub("`", text)
     )
-    text = _UNICODE_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = _UNICODE_ESCAPE.sub(
+        lambda escape: chr(int(escape[1], 16)),
+        text,
+    )
+    text = text.encode("utf-16", "surrogatepass").decode(
+        "utf-16",
+        "replace",
+    )
     return _IGNORED.sub("", plain(text))
 
 
@@ -171,7 +187,10 @@ def _compacted(value: JsonValue) -> str:
     return _spaced(_compact(value if isinstance(value, str) else canonical_json(value)))
 
 
-def _strings(value: JsonValue, key: str = "") -> Iterator[tuple[str, str]]:
+def _strings(
+    value: JsonValue,
+    key: str = "",
+) -> Iterator[tuple[str, str]]:
     """Yield all texts in a value, with the name of the object's member in which they stand."""
     match value:
         case str():
@@ -186,7 +205,10 @@ def _strings(value: JsonValue, key: str = "") -> Iterator[tuple[str, str]]:
             pass
 
 
-def _leaves(value: JsonValue, key: str = "") -> Iterator[tuple[str, JsonValue]]:
+def _leaves(
+    value: JsonValue,
+    key: str = "",
+) -> Iterator[tuple[str, JsonValue]]:
     """Yield the values that hold no others, with the name of the object's member in which they stand."""
     if isinstance(value, dict):
         for name, inner in value.items():

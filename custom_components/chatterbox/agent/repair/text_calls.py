@@ -83,7 +83,11 @@ class TextCalls:
         if request.tools != self._offered:
             self._offered = request.tools
             self._names = spellings(every_part(request.tools))
-        return TextCallReader(self, request, self._names)
+        return TextCallReader(
+            self,
+            request,
+            self._names,
+        )
 
 
 class TextCallReader:
@@ -103,7 +107,10 @@ class TextCallReader:
         self._tools = every_part(request.tools)
         self._is_data = request.output is not None
         self._names = names
-        markers = markers_for(self._names, may_begin_in_thought=not model.known)
+        markers = markers_for(
+            self._names,
+            may_begin_in_thought=not model.known,
+        )
         self._text = MarkupScanner(markers, begins_in_thought=model.begins_in_thought)
         self._thoughts: MarkupScanner | None = None
         self._began_in_thought = model.begins_in_thought
@@ -142,7 +149,10 @@ class TextCallReader:
             case ToolCallReady(call):
                 await self._release_draft()
                 self._removed = self._removed or _SPACE
-                self._out += self._calls.given(call, self._tool_of(call.name))
+                self._out += self._calls.given(
+                    call,
+                    self._tool_of(call.name),
+                )
             case ServiceSearched():
                 await self._release_draft()
                 self._out.append(event)
@@ -167,13 +177,19 @@ class TextCallReader:
         )
 
     async def _end(self, *, cut: bool) -> None:
-        await self._pass_on(self._text.finish(), cut=cut)
+        await self._pass_on(
+            self._text.finish(),
+            cut=cut,
+        )
         await self._end_thought()
         if self._answered or self._calls.any:
             return
         if self._thought_of and not cut:
             for call in self._thought_of:
-                self._out += self._calls.written(call, self._tool_of(call.name))
+                self._out += self._calls.written(
+                    call,
+                    self._tool_of(call.name),
+                )
         elif self._draft and not (cut and self._began_in_thought):
             await self._say_draft(cut=cut)
 
@@ -182,7 +198,10 @@ class TextCallReader:
         for start in range(0, len(draft), _PIECE):
             await self._pass_on(answer.feed(draft[start : start + _PIECE]))
             await asyncio.sleep(0)
-        await self._pass_on(answer.finish(), cut=cut)
+        await self._pass_on(
+            answer.finish(),
+            cut=cut,
+        )
 
     async def _release_draft(self) -> None:
         """Say first words that only looked like reasoning: reasoning would have ended before a call of the service."""
@@ -191,7 +210,12 @@ class TextCallReader:
             self._text = MarkupScanner(markers_for(self._names))
             await self._say_draft(cut=False)
 
-    async def _pass_on(self, pieces: Iterable[Piece], *, cut: bool = False) -> None:
+    async def _pass_on(
+        self,
+        pieces: Iterable[Piece],
+        *,
+        cut: bool = False,
+    ) -> None:
         for piece in pieces:
             match piece:
                 case PlainText(text):
@@ -235,12 +259,23 @@ class TextCallReader:
             return " "
         return "\n" if self._divided else ""
 
-    async def _call(self, piece: CallText, *, cut: bool) -> None:
+    async def _call(
+        self,
+        piece: CallText,
+        *,
+        cut: bool,
+    ) -> None:
         """Pass on what may be calls: as such, as words, or as a call that fails, so that the model learns of it."""
         await self._end_thought()
-        worded = None if piece.certain else read_worded_call(piece.text, self._tool_of)
+        if piece.certain:
+            worded = None
+        else:
+            worded = read_worded_call(piece.text, self._tool_of)
         whole = piece.closed or not cut
-        parsed = ReadText((worded,)) if worded else await self._read(piece, whole=whole)
+        if worded:
+            parsed = ReadText((worded,))
+        else:
+            parsed = await self._read(piece, whole=whole)
         calls = parsed.calls
         is_call = piece.certain or (calls and all(map(self._is_meant, calls)))
         is_addressed = piece.addressed or (calls and all(map(self._is_named, calls)))
@@ -252,9 +287,16 @@ class TextCallReader:
         elif self._is_data:
             await self._say(piece.text)
         else:
-            await self._pass_on_calls(piece, ReadText(rest=piece.text))
+            await self._pass_on_calls(
+                piece,
+                ReadText(rest=piece.text),
+            )
 
-    async def _pass_on_calls(self, piece: CallText, parsed: ReadText) -> None:
+    async def _pass_on_calls(
+        self,
+        piece: CallText,
+        parsed: ReadText,
+    ) -> None:
         """Pass on calls, and what is left beside them; they are words where all are quoted."""
         meant = [call for call in parsed.calls if not await self._is_quoted(call)]
         if parsed.calls and not meant:
@@ -262,15 +304,30 @@ class TextCallReader:
             return
         self._removed = _SPACE + ";,`*"
         for call in meant:
-            self._out += self._calls.written(call, self._tool_of(call.name))
+            self._out += self._calls.written(
+                call,
+                self._tool_of(call.name),
+            )
         rest = parsed.rest.strip()
         if not piece.closed and rest and not _CODE.search(rest):
             await self._say(rest)
         elif rest and not parsed.calls:
-            self._out += self._calls.written(WrittenCall("", rest), None)
+            self._out += self._calls.written(
+                WrittenCall("", rest),
+                None,
+            )
 
-    async def _read(self, piece: CallText, *, whole: bool) -> ReadText:
-        parsed = await read_aside(len(piece.text), read_calls, piece.text)
+    async def _read(
+        self,
+        piece: CallText,
+        *,
+        whole: bool,
+    ) -> ReadText:
+        parsed = await read_aside(
+            len(piece.text),
+            read_calls,
+            piece.text,
+        )
         name = parsed.rest.strip()
         if (
             piece.certain and whole and not parsed.calls and self._tool_of(name)
@@ -281,7 +338,12 @@ class TextCallReader:
     async def _is_quoted(self, call: WrittenCall) -> bool:
         self._quotations = self._quotations or Quotations(self._request)
         length = len(call.arguments) + self._quotations.length
-        if quoted := await read_aside(length, self._quotations.hold, call):
+        quoted = await read_aside(
+            length,
+            self._quotations.hold,
+            call,
+        )
+        if quoted:
             _LOGGER.warning(
                 "The model wrote a call of %.64r that it quotes from the conversation: it is text",
                 call.name,
@@ -335,14 +397,16 @@ class _Calls:
         """Native calls that were not written too, and written ones that are not native."""
         self._written = 0
 
-    def given(self, call: ToolCall, tool: ToolDefinition | None) -> list[ToolCallReady]:
+    def given(
+        self,
+        call: ToolCall,
+        tool: ToolDefinition | None,
+    ) -> list[ToolCallReady]:
         """Pass on a native call, unless it was written before."""
         self.any = True
-        return (
-            []
-            if self._is_repeated(call.name, call.arguments, tool, native=True)
-            else [self._ready(call)]
-        )
+        if self._is_repeated(call.name, call.arguments, tool, native=True):
+            return []
+        return [self._ready(call)]
 
     def written(
         self, call: WrittenCall, tool: ToolDefinition | None
@@ -354,11 +418,10 @@ class _Calls:
         if self._is_repeated(call.name, call.arguments, tool, native=False):
             return []
         self._written += 1
-        name = (
-            call.name
-            if tool is None or plain_tool_name(call.name) == call.name
-            else tool.name
-        )
+        if tool is None or plain_tool_name(call.name) == call.name:
+            name = call.name
+        else:
+            name = tool.name
         return [self._ready(ToolCall("", name, call.arguments))]
 
     def _is_repeated(

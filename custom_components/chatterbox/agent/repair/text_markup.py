@@ -44,12 +44,13 @@ class OfferedName:
     def is_in(self, found: re.Match[str]) -> bool:
         """Return whether the text in a match is one of the names, or begins one where the whole text ends."""
         text = found[1].casefold()
-        known = next((name for name in self.names if name >= text), "")
-        return (
-            known.startswith(text)
-            if found.end(1) == len(found.string)
-            else known == text
+        known = next(
+            (name for name in self.names if name >= text),
+            "",
         )
+        if found.end(1) == len(found.string):
+            return known.startswith(text)
+        return known == text
 
 
 type MarkerPart = str | OneOf | Run | OfferedName
@@ -61,7 +62,11 @@ NOT_YET: Final = "not yet"
 class Opening:
     """A pattern that also matches partially: at the end of a text it can say "not yet"."""
 
-    def __init__(self, *parts: MarkerPart, then: str = "") -> None:
+    def __init__(
+        self,
+        *parts: MarkerPart,
+        then: str = "",
+    ) -> None:
         """Compile the pattern. `then` is a class of characters that has to follow and is not part of it."""
         patterns = [_patterns(part) for part in parts]
         whole = [one for one, _ in patterns]
@@ -74,9 +79,15 @@ class Opening:
         at = next(
             (at for at, part in enumerate(parts) if isinstance(part, OfferedName)), None
         )
-        self._name = None if at is None else parts[at]
+        if at is None:
+            self._name = None
+        else:
+            self._name = parts[at]
         begun[:at] = [f"(?:{'|'.join(begun[:at])})"]
-        self._whole = re.compile("".join(whole), re.IGNORECASE)
+        self._whole = re.compile(
+            "".join(whole),
+            re.IGNORECASE,
+        )
         self._begun = [re.compile(rf"{one}\Z", re.IGNORECASE) for one in begun]
 
     def match(
@@ -87,7 +98,9 @@ class Opening:
         if found and self._is_named(found):
             return found
         started = (pattern.match(text, position) for pattern in self._begun)
-        return NOT_YET if any(one and self._is_named(one) for one in started) else None
+        if any(one and self._is_named(one) for one in started):
+            return NOT_YET
+        return None
 
     def _is_named(self, found: re.Match[str]) -> bool:
         return not (
@@ -118,7 +131,11 @@ def _begun_text(text: str) -> str:
 
 _SPACE: Final = Run(r"\s", 16)
 _IN_LINE: Final = Run(r"[^\S\n]", 8)
-_RECIPIENT: Final = Run(r"[\w.-]", 80, 1)
+_RECIPIENT: Final = Run(
+    r"[\w.-]",
+    80,
+    1,
+)
 _FIRST_CHARACTERS: Final = re.compile(r"[<\[◁`aA\n]")
 """Of the marks that end a region."""
 
@@ -159,7 +176,13 @@ class Ends:
             (mark, False) for mark in until
         ]
 
-    def find(self, text: str, start: int, *, final: bool) -> tuple[int, int] | None:
+    def find(
+        self,
+        text: str,
+        start: int,
+        *,
+        final: bool,
+    ) -> tuple[int, int] | None:
         """Return start and end of the end mark, None if there is none.
 
         For a partial mark, the end is -1; a final text has none.
@@ -207,7 +230,10 @@ class Marker:
     place: Place = Place.ANYWHERE
 
 
-def _at(place: Place, markers: Iterable[Marker]) -> tuple[Marker, ...]:
+def _at(
+    place: Place,
+    markers: Iterable[Marker],
+) -> tuple[Marker, ...]:
     return tuple(replace(marker, place=place) for marker in markers)
 
 
@@ -226,7 +252,11 @@ class Markers:
             )
         )
 
-    def at(self, start: str, place: Place) -> list[Marker]:
+    def at(
+        self,
+        start: str,
+        place: Place,
+    ) -> list[Marker]:
         """Return the markers that may begin with `start`, one or two characters, at a place."""
         found = self._starting(start[0]) and self._starting(start)
         return [marker for marker in found if marker.place & place]
@@ -251,7 +281,10 @@ class _Table:
     first_words: tuple[str, ...]
 
 
-_TABLE: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Table)
+_TABLE: Final = read_data_file(
+    Path(__file__).with_suffix(".toml"),
+    _Table,
+)
 _THOUGHT_STARTS: Final = (
     *(f"<{name}>" for name in _TABLE.thought_tags),
     *(start for start, _ in _TABLE.thought_marks),
@@ -260,7 +293,11 @@ _THOUGHT_STARTS: Final = (
 _SPECIAL: Final = Opening(
     "<",
     OneOf(("|", "\uff5c")),
-    Run(r"[^\s|\uff5c<>]", 40, 1),
+    Run(
+        r"[^\s|\uff5c<>]",
+        40,
+        1,
+    ),
     OneOf(("|", "\uff5c")),
     ">",
 )
@@ -270,15 +307,45 @@ _FENCE_END: Final = Opening("```")
 
 _OTHER_TOKENS: Final = (
     Opening(OneOf(_TABLE.tokens)),
-    Opening("<|start_header_id|>", Run("[a-z]", 20), "<|end_header_id|>"),
+    Opening(
+        "<|start_header_id|>",
+        Run("[a-z]", 20),
+        "<|end_header_id|>",
+    ),
     _SPECIAL,
     # Where OpenAI's models found something.
-    Opening("\ue200", Run(r"[^\ue201\s]", 200), "\ue201"),
-    Opening("【", Run(r"[\d:, ]", 12, 1), "†", Run("[^】\n]", 120), "】"),
-    Opening("【", Run(r"\d", 3, 1), "】"),
+    Opening(
+        "\ue200",
+        Run(r"[^\ue201\s]", 200),
+        "\ue201",
+    ),
+    Opening(
+        "【",
+        Run(
+            r"[\d:, ]",
+            12,
+            1,
+        ),
+        "†",
+        Run("[^】\n]", 120),
+        "】",
+    ),
+    Opening(
+        "【",
+        Run(
+            r"\d",
+            3,
+            1,
+        ),
+        "】",
+    ),
 )
 
-_CHANNELS: Final = ("analysis", "commentary", "final")
+_CHANNELS: Final = (
+    "analysis",
+    "commentary",
+    "final",
+)
 _NOT_LOWER: Final = "(?-i:[A-Z])"
 
 
@@ -303,21 +370,47 @@ def _thoughts() -> Iterator[Marker]:
     yield from (Marker(end, Region(Kind.THOUGHT_END)) for end in _THOUGHT_ENDS)
 
 
-_BARS: Final = Run(r"[|\uff5c\u2016 ]", 4, 1)
+_BARS: Final = Run(
+    r"[|\uff5c\u2016 ]",
+    4,
+    1,
+)
 
 
 def _deepseek_calls() -> Iterator[Marker]:
     """Yield DeepSeek's own tags, `<|DSML|invoke name="…">`, with all bars that models write."""
     invoke, end = (
-        Opening("<", _BARS, "dsml", _BARS, "invoke"),
-        Opening("</", _BARS, "dsml", _BARS, "invoke>"),
+        Opening(
+            "<",
+            _BARS,
+            "dsml",
+            _BARS,
+            "invoke",
+        ),
+        Opening(
+            "</",
+            _BARS,
+            "dsml",
+            _BARS,
+            "invoke>",
+        ),
     )
     yield Marker(
         invoke,
-        Region(Kind.CALL, Ends([end], [invoke, _MESSAGE_ENDS])),
+        Region(
+            Kind.CALL,
+            Ends([end], [invoke, _MESSAGE_ENDS]),
+        ),
         keeps_opening=True,
     )
-    around = Opening(OneOf(("<", "</")), _BARS, "dsml", _BARS, Run("[a-z_]", 20), ">")
+    around = Opening(
+        OneOf(("<", "</")),
+        _BARS,
+        "dsml",
+        _BARS,
+        Run("[a-z_]", 20),
+        ">",
+    )
     yield Marker(around, Region(Kind.TOKEN))
 
 
@@ -328,23 +421,45 @@ def _certain_calls() -> Iterator[Marker]:
     ]
     tags = [_tag(name) for name in _TABLE.call_tags]
     marks = [Opening(start) for start, _ in _TABLE.call_marks]
-    region = Region(Kind.CALL, Ends(ends, (*tags, *marks, _MESSAGE_ENDS)))
+    region = Region(
+        Kind.CALL,
+        Ends(
+            ends,
+            (*tags, *marks, _MESSAGE_ENDS),
+        ),
+    )
     yield from (Marker(opening, region) for opening in (*tags, *marks))
     for start, end in (("<function", "</function>"), ("<invoke", "</invoke>")):
-        opening = Opening(start, OneOf(("=", " name=")))
+        opening = Opening(
+            start,
+            OneOf(("=", " name=")),
+        )
         one = Region(
             Kind.CALL,
-            Ends([Opening(end)], (opening, *ends, *tags, *marks, _MESSAGE_ENDS)),
+            Ends(
+                [Opening(end)],
+                (opening, *ends, *tags, *marks, _MESSAGE_ENDS),
+            ),
         )
-        yield Marker(opening, one, keeps_opening=True)
-        yield Marker(Opening(end), Region(Kind.TOKEN))
+        yield Marker(
+            opening,
+            one,
+            keeps_opening=True,
+        )
+        yield Marker(
+            Opening(end),
+            Region(Kind.TOKEN),
+        )
     yield from (Marker(end, Region(Kind.TOKEN)) for end in ends)
     fenced = Opening(
         "```",
         OneOf(("tool_code", "tool_call", "tool_calls", "function_call", "tool")),
         then=r"\W",
     )
-    yield Marker(fenced, Region(Kind.CALL, Ends([_FENCE_END])))
+    yield Marker(
+        fenced,
+        Region(Kind.CALL, Ends([_FENCE_END])),
+    )
 
 
 def _noise() -> Iterator[Marker]:
@@ -361,26 +476,53 @@ def _noise() -> Iterator[Marker]:
         )
     )
     for start, end in pairs:
-        yield Marker(start, Region(Kind.NOISE, Ends([end], [_MESSAGE_ENDS])))
+        yield Marker(
+            start,
+            Region(
+                Kind.NOISE,
+                Ends([end], [_MESSAGE_ENDS]),
+            ),
+        )
         if end is not _FENCE_END:
             yield Marker(end, Region(Kind.TOKEN))
-    yield Marker(_end_tag("context"), Region(Kind.TOKEN))
+    yield Marker(
+        _end_tag("context"),
+        Region(Kind.TOKEN),
+    )
     # A model that continues after its own message invents what others say.
     for turn, others, itself in _TABLE.turns:
         yield Marker(
             Opening(turn, OneOf(others)),
-            Region(Kind.NOISE, Ends(until=[Opening(turn, itself)])),
+            Region(
+                Kind.NOISE,
+                Ends(until=[Opening(turn, itself)]),
+            ),
         )
 
 
 _QUOTES: Final = OneOf(("", '"', "'", "“", "”"))
 _JSON: Final[tuple[MarkerPart, ...]] = (
-    *(Run(r"\[", 1), _SPACE, "{", _SPACE),
-    *(_QUOTES, OneOf(_TABLE.keys), _QUOTES, _SPACE, ":"),
+    *(
+        Run(r"\[", 1),
+        _SPACE,
+        "{",
+        _SPACE,
+    ),
+    *(
+        _QUOTES,
+        OneOf(_TABLE.keys),
+        _QUOTES,
+        _SPACE,
+        ":",
+    ),
 )
 _FENCE: Final[tuple[MarkerPart, ...]] = (
     *("```", OneOf(("", "json", "python", "py", "xml", "text", "plaintext"))),
-    *(_IN_LINE, "\n", _SPACE),
+    *(
+        _IN_LINE,
+        "\n",
+        _SPACE,
+    ),
 )
 _MARKS: Final = Run("[`*]", 2)
 """Around code, and bold text."""
@@ -389,7 +531,10 @@ _MODULES: Final = OneOf(("", "default_api.", "functions.", "tools."))
 
 def _maybe_calls(tools: OfferedName) -> Iterator[Marker]:
     balanced = Region(Kind.MAYBE_CALL)
-    fenced = Region(Kind.MAYBE_CALL, Ends([_FENCE_END]))
+    fenced = Region(
+        Kind.MAYBE_CALL,
+        Ends([_FENCE_END]),
+    )
     python: tuple[MarkerPart, ...] = (
         Run(r"\[", 1),
         OneOf(("", "print(")),
@@ -397,9 +542,21 @@ def _maybe_calls(tools: OfferedName) -> Iterator[Marker]:
         tools,
         "(",
     )
-    yield Marker(Opening(*_JSON), balanced, keeps_opening=True)
     yield Marker(
-        Opening("[", _SPACE, _MODULES, tools, "("), balanced, keeps_opening=True
+        Opening(*_JSON),
+        balanced,
+        keeps_opening=True,
+    )
+    yield Marker(
+        Opening(
+            "[",
+            _SPACE,
+            _MODULES,
+            tools,
+            "(",
+        ),
+        balanced,
+        keeps_opening=True,
     )
     for content in (
         _JSON,
@@ -407,45 +564,90 @@ def _maybe_calls(tools: OfferedName) -> Iterator[Marker]:
         ("<", OneOf(_TABLE.call_tags), OneOf((">", "\n"))),
         ("<function=",),
     ):
-        yield Marker(Opening(*_FENCE, *content), fenced, keeps_opening=True)
+        yield Marker(
+            Opening(*_FENCE, *content),
+            fenced,
+            keeps_opening=True,
+        )
 
 
 def _bare_calls(tools: OfferedName) -> Iterator[Marker]:
     """Yield the calls without markup: lines that begin with the name of an offered tool."""
     balanced = Region(Kind.MAYBE_CALL)
-    line = Region(Kind.MAYBE_CALL, Ends(until=[Opening("\n")]))
+    line = Region(
+        Kind.MAYBE_CALL,
+        Ends(until=[Opening("\n")]),
+    )
     called = OneOf(("", "call:"))
     yield Marker(
-        Opening(_MARKS, called, _MODULES, tools, _SPACE, then=r"\{"),
+        Opening(
+            _MARKS,
+            called,
+            _MODULES,
+            tools,
+            _SPACE,
+            then=r"\{",
+        ),
         balanced,
         keeps_opening=True,
     )
     yield Marker(
-        Opening(_MARKS, _MODULES, tools, then=r"\("), balanced, keeps_opening=True
+        Opening(
+            _MARKS,
+            _MODULES,
+            tools,
+            then=r"\(",
+        ),
+        balanced,
+        keeps_opening=True,
     )
     yield Marker(
-        Opening(OneOf(("", "call ", "calling ")), _MODULES, tools, " with "),
+        Opening(
+            OneOf(("", "call ", "calling ")),
+            _MODULES,
+            tools,
+            " with ",
+        ),
         line,
         keeps_opening=True,
     )
     yield Marker(
-        Opening(tools, "[args]", _SPACE, then=r"\{"), balanced, keeps_opening=True
+        Opening(
+            tools,
+            "[args]",
+            _SPACE,
+            then=r"\{",
+        ),
+        balanced,
+        keeps_opening=True,
     )
 
 
 def _channels() -> Iterator[Marker]:
     header = Region(
         Kind.HEADER,
-        Ends([Opening("<|message|>")], [Opening(OneOf(("<|end|>", "<|return|>")))]),
+        Ends(
+            [Opening("<|message|>")],
+            [Opening(OneOf(("<|end|>", "<|return|>")))],
+        ),
     )
     yield Marker(
         Opening(OneOf(("<|start|>", "<|channel|>"))), header, keeps_opening=True
     )
 
 
-THOUGHT_OF_CHANNEL: Final = Region(Kind.THOUGHT, Ends((), [_MESSAGE_ENDS]))
-CALL_OF_CHANNEL: Final = Region(Kind.CALL, Ends((), [_MESSAGE_ENDS]))
-DRAFT_FROM_START: Final = Region(Kind.DRAFT, Ends(_THOUGHT_ENDS))
+THOUGHT_OF_CHANNEL: Final = Region(
+    Kind.THOUGHT,
+    Ends((), [_MESSAGE_ENDS]),
+)
+CALL_OF_CHANNEL: Final = Region(
+    Kind.CALL,
+    Ends((), [_MESSAGE_ENDS]),
+)
+DRAFT_FROM_START: Final = Region(
+    Kind.DRAFT,
+    Ends(_THOUGHT_ENDS),
+)
 """Start of a message whose template has opened the reasoning."""
 
 
@@ -457,7 +659,10 @@ def _headers(*texts: str) -> OneOf:
 def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
     """Yield the remains of harmony's headers where a server removed only their tokens."""
     assistant = _headers("assistant")
-    role = _headers("", "assistant") if message_start else assistant
+    if message_start:
+        role = _headers("", "assistant")
+    else:
+        role = assistant
     addressed = Opening(
         *(role, _headers(*_CHANNELS), " to=", _RECIPIENT),
         *(_IN_LINE, OneOf(("", "json", "code")), _SPACE),
@@ -486,7 +691,12 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
         yield Marker(recipient, CALL_OF_CHANNEL, keeps_opening=True)
         yield Marker(Opening(_headers("analysis"), then=_NOT_LOWER), draft)
         yield Marker(
-            Opening(_headers("commentary"), json, then=r"\{"), Region(Kind.MESSAGE)
+            Opening(
+                _headers("commentary"),
+                json,
+                then=r"\{",
+            ),
+            Region(Kind.MESSAGE),
         )
         yield Marker(
             Opening(
@@ -526,22 +736,44 @@ def _unseen_thoughts() -> Iterator[Marker]:
 
 _OF_CONTEXT: Final = Marker(
     Opening("<context>"),
-    Region(Kind.NOISE, Ends([_end_tag("context")], [_MESSAGE_ENDS])),
+    Region(
+        Kind.NOISE,
+        Ends([_end_tag("context")], [_MESSAGE_ENDS]),
+    ),
 )
 """The block before the words of a person, which a small model repeats."""
 _CUT_CALL: Final = Marker(
-    Opening('"type"', _SPACE, ":", _SPACE, '"function"'),
-    Region(Kind.NOISE, Ends((), [_MESSAGE_ENDS])),
+    Opening(
+        '"type"',
+        _SPACE,
+        ":",
+        _SPACE,
+        '"function"',
+    ),
+    Region(
+        Kind.NOISE,
+        Ends((), [_MESSAGE_ENDS]),
+    ),
 )
 """A written call without its beginning."""
 _AT_STARTS: Final = (
     *_at(Place.MESSAGE_START, (_OF_CONTEXT, _CUT_CALL)),
     *_at(Place.COMMENT_START, _comments()),
-    *_at(Place.MESSAGE_START, _stripped_channels(message_start=True)),
-    *_at(Place.SENTENCE_END, _stripped_channels(message_start=False)),
+    *_at(
+        Place.MESSAGE_START,
+        _stripped_channels(message_start=True),
+    ),
+    *_at(
+        Place.SENTENCE_END,
+        _stripped_channels(message_start=False),
+    ),
 )
 _OF_THOUGHTS: Final = (*_thoughts(), *_channels())
-_OF_CALLS: Final = (*_deepseek_calls(), *_certain_calls(), *_noise())
+_OF_CALLS: Final = (
+    *_deepseek_calls(),
+    *_certain_calls(),
+    *_noise(),
+)
 _TOKENS: Final = tuple(Marker(opening, Region(Kind.TOKEN)) for opening in _OTHER_TOKENS)
 _UNSEEN_THOUGHTS: Final = _at(Place.MESSAGE_START, _unseen_thoughts())
 
@@ -565,7 +797,12 @@ def markers_for(
         if names
         else ((), ())
     )
-    calls = (*bare, *_OF_CALLS, *maybe, *_TOKENS)
+    calls = (
+        *bare,
+        *_OF_CALLS,
+        *maybe,
+        *_TOKENS,
+    )
     if in_thoughts:
         return Markers(*calls)
     return Markers(
@@ -635,7 +872,12 @@ type Piece = PlainText | ReasoningText | CallText | DroppedText
 class MarkupScanner:
     """Splits the text of one message."""
 
-    def __init__(self, markers: Markers, *, begins_in_thought: bool = False) -> None:
+    def __init__(
+        self,
+        markers: Markers,
+        *,
+        begins_in_thought: bool = False,
+    ) -> None:
         """Look for `markers`; `begins_in_thought` for models whose template has opened the reasoning."""
         self._markers = markers
         self._held = ""
@@ -650,7 +892,11 @@ class MarkupScanner:
         self.thought_began_unseen = False
         """Whether reasoning ended that had no start: all text before it was reasoning."""
         if begins_in_thought:
-            self._enter(DRAFT_FROM_START, 0, 0)
+            self._enter(
+                DRAFT_FROM_START,
+                0,
+                0,
+            )
 
     @property
     def is_drafting(self) -> bool:
@@ -690,13 +936,24 @@ class MarkupScanner:
         if region is None:
             return self._find_opening(final=final)
         if region.ends is None:
-            self._looked_at, closed = self._brackets.scan(self._held, self._looked_at)
+            self._looked_at, closed = self._brackets.scan(
+                self._held,
+                self._looked_at,
+            )
             return self._leave(
                 region, self._looked_at, self._looked_at if closed else -1
             )
-        found = region.ends.find(self._held, self._looked_at, final=final)
+        found = region.ends.find(
+            self._held,
+            self._looked_at,
+            final=final,
+        )
         self._looked_at, end = found or (len(self._held), -1)
-        return self._leave(region, self._looked_at, end)
+        return self._leave(
+            region,
+            self._looked_at,
+            end,
+        )
 
     def _find_opening(self, *, final: bool) -> bool:
         """Pass on the text before the next marker and enter its region; False if more text is needed."""
@@ -707,7 +964,10 @@ class MarkupScanner:
             for marker in self._markers.at(
                 self._held[self._at : self._at + 2], self._place
             ):
-                found = marker.opening.match(self._held, self._at)
+                found = marker.opening.match(
+                    self._held,
+                    self._at,
+                )
                 if isinstance(found, re.Match):
                     self._open(marker, found)
                     return True
@@ -716,7 +976,10 @@ class MarkupScanner:
                 if found == NOT_YET and self._is_cut_marker(marker):
                     self._at = len(self._held)
                     return False
-            place = _PLACE.search(self._held, self._at + 1)
+            place = _PLACE.search(
+                self._held,
+                self._at + 1,
+            )
             self._say_until(place.start() if place else len(self._held))
         return False
 
@@ -730,9 +993,10 @@ class MarkupScanner:
         text = self._held[self._at : end]
         self._at = end
         self._say(text)
-        self._place = (
-            self._place & ~Place.SENTENCE_END if text.isspace() else Place.ANYWHERE
-        )
+        if text.isspace():
+            self._place = self._place & ~Place.SENTENCE_END
+        else:
+            self._place = Place.ANYWHERE
         _, newline, line = text.rpartition("\n")
         if newline and not line.strip():
             self._place |= Place.LINE_START
@@ -745,7 +1009,11 @@ class MarkupScanner:
             text = last.text + text
         self._pieces.append(PlainText(text))
 
-    def _open(self, marker: Marker, found: re.Match[str]) -> None:
+    def _open(
+        self,
+        marker: Marker,
+        found: re.Match[str],
+    ) -> None:
         match marker.region.kind:
             case Kind.TOKEN | Kind.THOUGHT_END as kind:
                 self._at = found.end()
@@ -756,7 +1024,10 @@ class MarkupScanner:
                 self._at = found.end()
                 self._begin_message(found.group())
             case _:
-                start = found.start() if marker.keeps_opening else found.end()
+                if marker.keeps_opening:
+                    start = found.start()
+                else:
+                    start = found.end()
                 bracketed = (
                     marker.region.ends is None and self._held[found.start()] in "[{"
                 )
@@ -770,19 +1041,28 @@ class MarkupScanner:
         if "commentary" in header:
             self._place |= Place.COMMENT_START
 
-    def _enter(self, region: Region, start: int, looked_at: int) -> None:
+    def _enter(
+        self,
+        region: Region,
+        start: int,
+        looked_at: int,
+    ) -> None:
         self._region, self._at, self._looked_at = region, start, looked_at
         self._brackets = BracketFollower()
         if region.kind is Kind.DRAFT:
             self._pieces.append(ReasoningText("", draft=True, begins=True))
 
-    def _leave(self, region: Region, start: int, end: int) -> bool:
+    def _leave(
+        self,
+        region: Region,
+        start: int,
+        end: int,
+    ) -> bool:
         """Handle a region whose end mark is at `start` to `end`, -1 if it has not arrived."""
-        most = (
-            _MAX_HEADER_CHARACTERS
-            if region.kind is Kind.HEADER
-            else MAX_HELD_CHARACTERS
-        )
+        if region.kind is Kind.HEADER:
+            most = _MAX_HEADER_CHARACTERS
+        else:
+            most = MAX_HELD_CHARACTERS
         flows = region.kind in {Kind.THOUGHT, Kind.DRAFT, Kind.NOISE}
         if not flows and start - self._at > most:
             self._give_up(region, self._at + most)
@@ -798,18 +1078,29 @@ class MarkupScanner:
         if region.kind is Kind.DRAFT and end > start:  # it was reasoning after all
             self._pieces.append(ReasoningText("", begins=True))
             self.thought_began_unseen |= region is DRAFT_FROM_START
-        header = self._held[self._at : end] if region.kind is Kind.HEADER else ""
+        if region.kind is Kind.HEADER:
+            header = self._held[self._at : end]
+        else:
+            header = ""
         if "to=" in header:
             self._enter(CALL_OF_CHANNEL, self._at, end)  # the header names the tool
         elif "analysis" in header:
-            self._enter(THOUGHT_OF_CHANNEL, end, end)
+            self._enter(
+                THOUGHT_OF_CHANNEL,
+                end,
+                end,
+            )
         else:
             self._return_to_text(end)
             if header:
                 self._begin_message(header)
         return True
 
-    def _pass_on(self, region: Region, text: str) -> None:
+    def _pass_on(
+        self,
+        region: Region,
+        text: str,
+    ) -> None:
         match region.kind:
             case Kind.THOUGHT | Kind.DRAFT as kind if text:
                 self._pieces.append(ReasoningText(text, draft=kind is Kind.DRAFT))
@@ -820,11 +1111,20 @@ class MarkupScanner:
             case _:
                 pass
 
-    def _give_up(self, region: Region, end: int) -> None:
+    def _give_up(
+        self,
+        region: Region,
+        end: int,
+    ) -> None:
         """Stop holding a region that is too long: a certain call is dropped, anything else is text."""
         if region.kind in {Kind.CALL, Kind.ARGUMENTS}:
             self._enter(
-                Region(Kind.NOISE, region.ends or CALL_OF_CHANNEL.ends), end, end
+                Region(
+                    Kind.NOISE,
+                    region.ends or CALL_OF_CHANNEL.ends,
+                ),
+                end,
+                end,
             )
             return
         text = self._held[self._at : end]
@@ -836,11 +1136,20 @@ class MarkupScanner:
         self._place |= Place.LINE_START | Place.SENTENCE_END
 
 
-def _call_text(text: str, kind: Kind, *, closed: bool) -> CallText:
+def _call_text(
+    text: str,
+    kind: Kind,
+    *,
+    closed: bool,
+) -> CallText:
     return CallText(
         text, kind is not Kind.MAYBE_CALL, closed, addressed=kind is not Kind.ARGUMENTS
     )
 
 
 def _without_header(text: str) -> str:
-    return _HEADER.sub("", text, count=1)
+    return _HEADER.sub(
+        "",
+        text,
+        count=1,
+    )

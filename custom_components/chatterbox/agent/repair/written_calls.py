@@ -32,7 +32,10 @@ _SEPARATOR: Final = (
     r"<[|\uff5c][^<>]{0,60}+>|\[(?:args|/?tool_calls)\]|\[call_id\][\w-]*+|```\w*+"
     r"|</?(?:\w{1,40}+:)?+(?:tool|function)_?calls?\b(?:[^<>{]{0,60}+>)?+"
 )
-_BETWEEN_CALLS: Final = re.compile(rf"(?:{_SEPARATOR}|[\s,;>)\]}}`*])*+", re.IGNORECASE)
+_BETWEEN_CALLS: Final = re.compile(
+    rf"(?:{_SEPARATOR}|[\s,;>)\]}}`*])*+",
+    re.IGNORECASE,
+)
 _ADDRESS: Final = re.compile(
     r"\A(?:<[|\uff5c][^<>]{0,60}+>|(?!to=)[a-z]++|\s++){0,8}+to=", re.IGNORECASE
 )
@@ -123,9 +126,14 @@ def read_calls(text: str) -> ReadText:
 
     A text that cannot be parsed, but names a tool, is one call with invalid arguments.
     """
-    text = _ADDRESS.sub("", _QUOTE_TOKEN.sub('"', _BARS.sub("", text)), count=1)
+    text = _ADDRESS.sub(
+        "",
+        _QUOTE_TOKEN.sub('"', _BARS.sub("", text)),
+        count=1,
+    )
     start = _skip(_BETWEEN_CALLS, text, 0)
-    if tagged := _read_tags(text, start):
+    tagged = _read_tags(text, start)
+    if tagged:
         return ReadText(tagged)
     for read_next in (_next_json, _next_named, _next_python):
         calls: list[WrittenCall] = []
@@ -134,14 +142,19 @@ def read_calls(text: str) -> ReadText:
             while True:
                 found, end = read_next(text, position)
                 calls += [replace(call, source=text[position:end]) for call in found]
-                position = _skip(_BETWEEN_CALLS, text, end)
+                position = _skip(
+                    _BETWEEN_CALLS,
+                    text,
+                    end,
+                )
         if calls:
             return ReadText(tuple(calls), text[position:])
-    if (
-        named := _NAME_IN_JSON.search(text, start)
+    named = (
+        _NAME_IN_JSON.search(text, start)
         or _NAMED.match(text, start)
         or _PYTHON.match(text, start)
-    ):
+    )
+    if named:
         arguments = text[named.end() :]
         if _DATA.search(arguments):
             return ReadText(
@@ -157,28 +170,37 @@ def read_calls(text: str) -> ReadText:
     return ReadText(rest=text[start:])
 
 
-def _skip(what: re.Pattern[str], text: str, position: int) -> int:
+def _skip(
+    what: re.Pattern[str],
+    text: str,
+    position: int,
+) -> int:
     found = what.match(text, position)
-    return found.end() if found else position
+    if found:
+        return found.end()
+    return position
 
 
-def _read_tags(text: str, start: int) -> tuple[WrittenCall, ...]:
+def _read_tags(
+    text: str,
+    start: int,
+) -> tuple[WrittenCall, ...]:
     """Parse `<function=NAME><parameter=KEY>VALUE</parameter></function>` and similar tags."""
-    if tagged := tuple(
+    tagged = tuple(
         WrittenCall(one[2], _tagged_arguments(one[3]), source=one[0])
         for one in _TAGGED.finditer(text)
-    ):
+    )
+    if tagged:
         return tagged
     pairs, name = _PAIRED.findall(text), _NAME.match(text, start)
-    return (
-        (WrittenCall(name[0], canonical_json(dict(pairs)), source=text[start:]),)
-        if pairs and name
-        else ()
-    )
+    if pairs and name:
+        return (WrittenCall(name[0], canonical_json(dict(pairs)), source=text[start:]),)
+    return ()
 
 
 def _tagged_arguments(content: str) -> str:
-    if parameters := _PARAMETER.findall(content):
+    parameters = _PARAMETER.findall(content)
+    if parameters:
         values: JsonObject = {
             key.strip(): value.removeprefix("\n").removesuffix("\n")
             for key, value in parameters
@@ -192,7 +214,10 @@ def _tagged_arguments(content: str) -> str:
         return content.strip() + _CUT
 
 
-def _next_json(text: str, position: int) -> tuple[list[WrittenCall], int]:
+def _next_json(
+    text: str,
+    position: int,
+) -> tuple[list[WrittenCall], int]:
     """Parse an object or a list of objects."""
     if not text.startswith(("{", "["), position):
         raise _NotInThisFormat
@@ -217,7 +242,9 @@ def _calls_of(value: JsonValue) -> list[WrittenCall]:
                 wrapped = {
                     key: part for key, part in value.items() if key in _ARGUMENTS_KEYS
                 } | wrapped
-            return [_call_of(value)] if wrapped is None else _calls_of(wrapped)
+            if wrapped is None:
+                return [_call_of(value)]
+            return _calls_of(wrapped)
         case _:
             raise _NotInThisFormat
 
@@ -225,7 +252,8 @@ def _calls_of(value: JsonValue) -> list[WrittenCall]:
 def _call_of(value: JsonObject) -> WrittenCall:
     """Parse an object: the name under one key, the arguments under another or in all other keys."""
     for key in _NAME_KEYS:
-        if isinstance(name := value.get(key), str) and _NAME.fullmatch(name):
+        name = value.get(key)
+        if isinstance(name, str) and _NAME.fullmatch(name):
             break
     else:
         raise _NotInThisFormat
@@ -236,27 +264,43 @@ def _call_of(value: JsonObject) -> WrittenCall:
     }
     given = [other for other in _ARGUMENTS_KEYS if other in others]
     if not given:
-        return WrittenCall(name, canonical_json(others), unmistakable=False)
+        return WrittenCall(
+            name,
+            canonical_json(others),
+            unmistakable=False,
+        )
     arguments = others[given[0]]
     exact = (
         len(others) == 1
         and given[0] in {"arguments", "parameters"}
         and isinstance(arguments, dict)
     )
-    return WrittenCall(name, arguments_text(arguments) or "{}", unmistakable=exact)
+    return WrittenCall(
+        name,
+        arguments_text(arguments) or "{}",
+        unmistakable=exact,
+    )
 
 
-def _next_named(text: str, position: int) -> tuple[list[WrittenCall], int]:
+def _next_named(
+    text: str,
+    position: int,
+) -> tuple[list[WrittenCall], int]:
     """Parse `NAME{…}`: a name and an object, with any tokens between them."""
-    if not (found := _NAMED.match(text, position)):
+    found = _NAMED.match(text, position)
+    if not found:
         raise _NotInThisFormat
     arguments, end = read_value(text, found.end())
     return [WrittenCall(found[1], canonical_json(arguments))], end
 
 
-def _next_python(text: str, position: int) -> tuple[list[WrittenCall], int]:
+def _next_python(
+    text: str,
+    position: int,
+) -> tuple[list[WrittenCall], int]:
     """Parse `NAME(KEY=VALUE, …)`, alone, in a list, printed or assigned."""
-    if not (found := _PYTHON.match(text, position)):
+    found = _PYTHON.match(text, position)
+    if not found:
         raise _NotInThisFormat
     arguments, end = _python_arguments(text, found.end())
     return [
@@ -264,14 +308,20 @@ def _next_python(text: str, position: int) -> tuple[list[WrittenCall], int]:
     ], end
 
 
-def _python_arguments(text: str, position: int) -> tuple[str, int]:
+def _python_arguments(
+    text: str,
+    position: int,
+) -> tuple[str, int]:
     """Parse the contents of parentheses: keywords or one object."""
     arguments: JsonObject = {}
     while (position := skip_blank(text, position)) < len(text) and text[
         position
     ] != ")":
         keyword = _KEYWORD.match(text, position)
-        value, position = read_value(text, keyword.end() if keyword else position)
+        value, position = read_value(
+            text,
+            keyword.end() if keyword else position,
+        )
         if keyword:
             arguments[keyword[1]] = value
         elif isinstance(value, dict) and not arguments:
@@ -315,30 +365,50 @@ def read_worded_call(
     ):
         return None
     properties = tool.parameters.get("properties")
-    names = list(properties) if isinstance(properties, dict) else []
-    arguments = (
-        _by_place(found[2], names)
-        if found[2] is not None
-        else _by_name(found[3].rstrip(". "), names)
-    )
-    return (
-        WrittenCall(found[1], canonical_json(arguments), source=text)
-        if arguments
-        else None
-    )
+    if isinstance(properties, dict):
+        names = list(properties)
+    else:
+        names = []
+    if found[2] is not None:
+        arguments = _by_place(found[2], names)
+    else:
+        arguments = _by_name(
+            found[3].rstrip(". "),
+            names,
+        )
+    if arguments:
+        return WrittenCall(
+            found[1],
+            canonical_json(arguments),
+            source=text,
+        )
+    return None
 
 
-def _by_place(text: str, names: list[str]) -> JsonObject:
+def _by_place(
+    text: str,
+    names: list[str],
+) -> JsonObject:
     """Return the only argument, which has no name: that of a device, or the only one that the tool has."""
     value = _value(text)
-    name = "name" if "name" in names else names[0] if len(names) == 1 else ""
+    if "name" in names:
+        name = "name"
+    elif len(names) == 1:
+        name = names[0]
+    else:
+        name = ""
     is_placeholder = value in names or (
         "," in value and not _QUOTED.fullmatch(text.strip())
     )
-    return {name: value} if name and value and not is_placeholder else {}
+    if name and value and not is_placeholder:
+        return {name: value}
+    return {}
 
 
-def _by_name(text: str, names: list[str]) -> JsonObject:
+def _by_name(
+    text: str,
+    names: list[str],
+) -> JsonObject:
     """Return arguments such as `name Kitchen Light and domain light`; none if a word stands before the first."""
     if not names:
         return {}
@@ -350,16 +420,17 @@ def _by_name(text: str, names: list[str]) -> JsonObject:
     arguments: JsonObject = {
         key: _value(value) for key, value in zip(pairs[::2], pairs[1::2], strict=True)
     }
-    return (
-        arguments
-        if not before and all(arguments.values()) and len(arguments) * 2 == len(pairs)
-        else {}
-    )
+    if not before and all(arguments.values()) and len(arguments) * 2 == len(pairs):
+        return arguments
+    return {}
 
 
 def _value(text: str) -> str:
     """Return a value without its quotation marks; empty for what is more than one value."""
     text = text.strip()
-    if quoted := _QUOTED.fullmatch(text):
+    quoted = _QUOTED.fullmatch(text)
+    if quoted:
         return quoted[2].strip()
-    return "" if _NO_VALUE.search(text) else text
+    if _NO_VALUE.search(text):
+        return ""
+    return text

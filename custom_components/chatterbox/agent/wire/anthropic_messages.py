@@ -99,22 +99,36 @@ def request_to_payload(
     after the instructions, and after the last two user messages, so that the next
     request hits the end of this one. The directive follows them all.
     """
-    payload: JsonObject = {"model": model, "max_tokens": max_tokens}
-    if tools := [*_tools(request), *_search_tools(request, search_tool)]:
+    payload: JsonObject = {
+        "model": model,
+        "max_tokens": max_tokens,
+    }
+    tools = [*_tools(request), *_search_tools(request, search_tool)]
+    if tools:
         payload["tools"] = tools
     if request.instructions.strip():
         payload["system"] = [
-            {"type": "text", "text": request.instructions, **_CACHE_HERE}
+            {
+                "type": "text",
+                "text": request.instructions,
+                **_CACHE_HERE,
+            }
         ]
     payload["messages"] = _messages(request, accepted)
-    if (choice := _tool_choice(request)) is not None:
+    choice = _tool_choice(request)
+    if choice is not None:
         payload["tool_choice"] = choice
     output = request.enforced_output(beside_tools=True)
     if (
         output is not None
         and (schema := strict_schema(output.schema, ANTHROPIC)) is not None
     ):
-        payload["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+        payload["output_config"] = {
+            "format": {
+                "type": "json_schema",
+                "schema": schema,
+            }
+        }
     payload["stream"] = True
     return payload
 
@@ -125,13 +139,19 @@ def _tools(request: CompletionRequest) -> list[JsonValue]:
     if not offered:
         called = {sendable_name(call.name) for call in _calls_of(request.transcript)}
         offered = [
-            {"name": name, "input_schema": {"type": "object"}}
+            {
+                "name": name,
+                "input_schema": {"type": "object"},
+            }
             for name in sorted(called)
         ]
     return [*offered[:-1], *[{**last, **_CACHE_HERE} for last in offered[-1:]]]
 
 
-def _search_tools(request: CompletionRequest, kind: str) -> list[JsonValue]:
+def _search_tools(
+    request: CompletionRequest,
+    kind: str,
+) -> list[JsonValue]:
     """Return the service's own tool that searches the web, unless a tool of the turn has its name."""
     is_taken = any(tool.name == _SEARCH for tool in request.tools)
     if is_taken or not (request.searches and kind):
@@ -148,7 +168,10 @@ def _tool(tool: ToolDefinition) -> JsonObject:
     return {
         "name": tool.name,
         "description": tool.description,
-        "input_schema": {"type": "object", **schema},
+        "input_schema": {
+            "type": "object",
+            **schema,
+        },
     }
 
 
@@ -161,7 +184,9 @@ def _calls_of(transcript: Transcript) -> Iterator[ToolCall]:
 def _tool_choice(request: CompletionRequest) -> JsonValue:
     choice: ToolChoice = request.tool_choice
     if not request.tools:
-        return {"type": "none"} if any(_calls_of(request.transcript)) else None
+        if any(_calls_of(request.transcript)):
+            return {"type": "none"}
+        return None
     alone: JsonObject = (
         {}
         if request.options.parallel_tool_calls
@@ -169,22 +194,40 @@ def _tool_choice(request: CompletionRequest) -> JsonValue:
     )
     match choice:
         case NamedTool(name):
-            return {"type": "tool", "name": name, **alone}
+            return {
+                "type": "tool",
+                "name": name,
+                **alone,
+            }
         case ToolChoiceMode.REQUIRED:
-            return {"type": "any", **alone}
+            return {
+                "type": "any",
+                **alone,
+            }
         case ToolChoiceMode.NONE:
             return {"type": "none"}
         case ToolChoiceMode.AUTO:
-            return {"type": "auto", **alone} if alone else None
+            if alone:
+                return {
+                    "type": "auto",
+                    **alone,
+                }
+            return None
         case _:
             assert_never(choice)
 
 
-def _messages(request: CompletionRequest, accepted: frozenset[str]) -> list[JsonValue]:
+def _messages(
+    request: CompletionRequest,
+    accepted: frozenset[str],
+) -> list[JsonValue]:
     """Return the messages, alternating and beginning with the user."""
     turns: list[tuple[str, list[JsonObject]]] = []
 
-    def add(role: str, blocks: list[JsonObject]) -> None:
+    def add(
+        role: str,
+        blocks: list[JsonObject],
+    ) -> None:
         if turns and turns[-1][0] == role:
             turns[-1][1].extend(blocks)
         elif blocks:
@@ -193,12 +236,24 @@ def _messages(request: CompletionRequest, accepted: frozenset[str]) -> list[Json
     turns_after = sum(isinstance(one, UserMessage) for one in request.transcript)
     for message in request.transcript:
         turns_after -= isinstance(message, UserMessage)
-        role = "assistant" if isinstance(message, AssistantMessage) else "user"
-        add(role, [*_blocks(message, accepted, carry=not turns_after)])
+        if isinstance(message, AssistantMessage):
+            role = "assistant"
+        else:
+            role = "user"
+        add(
+            role,
+            [*_blocks(message, accepted, carry=not turns_after)],
+        )
     if turns and turns[0][0] == "assistant":
-        turns.insert(0, ("user", [_text(_ASSISTANT_BEGAN)]))
+        turns.insert(
+            0,
+            ("user", [_text(_ASSISTANT_BEGAN)]),
+        )
     for blocks in [blocks for role, blocks in turns if role == "user"][-2:]:
-        blocks[-1] = {**blocks[-1], **_CACHE_HERE}
+        blocks[-1] = {
+            **blocks[-1],
+            **_CACHE_HERE,
+        }
     if request.directive.strip():
         add("user", [_text(request.directive)])
     return [{"role": role, "content": [*blocks]} for role, blocks in turns]
@@ -228,7 +283,10 @@ def _assistant_blocks(
 ) -> Iterator[JsonObject]:
     """Yield text, calls and carried blocks, each at its position; nothing for a message with thinking alone."""
     text, calls = message.text, message.tool_calls
-    blocks = [*carried_by(message, FORMAT)] if carry else []
+    if carry:
+        blocks = [*carried_by(message, FORMAT)]
+    else:
+        blocks = []
     searches = [one for one in blocks if one.block.get("type") in OF_SEARCHES]
     if not text.strip() and not calls and not searches:
         return
@@ -240,10 +298,16 @@ def _assistant_blocks(
         yield carried.block
         text_begin = carried.text + carried.skip
         call_begin = carried.calls
-    yield from _text_blocks(text[text_begin:], calls[call_begin:])
+    yield from _text_blocks(
+        text[text_begin:],
+        calls[call_begin:],
+    )
 
 
-def _text_blocks(text: str, calls: Sequence[ToolCall]) -> Iterator[JsonObject]:
+def _text_blocks(
+    text: str,
+    calls: Sequence[ToolCall],
+) -> Iterator[JsonObject]:
     if text.strip():
         yield _text(text)
     for call in calls:
@@ -256,7 +320,10 @@ def _text_blocks(text: str, calls: Sequence[ToolCall]) -> Iterator[JsonObject]:
 
 
 def _text(text: str) -> JsonObject:
-    return {"type": "text", "text": text}
+    return {
+        "type": "text",
+        "text": text,
+    }
 
 
 def _result(result: ToolResult) -> JsonObject:
@@ -279,12 +346,20 @@ def _input(arguments: str) -> JsonObject:
         value = parse_json(arguments)
     except ValueError:
         return {}
-    return value if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return value
+    return {}
 
 
-def _attachment(attachment: Attachment, accepted: frozenset[str]) -> JsonObject:
+def _attachment(
+    attachment: Attachment,
+    accepted: frozenset[str],
+) -> JsonObject:
     """Return an image or a PDF, and a note for anything else."""
-    mime_type = attachment.mime_type.lower().replace("image/jpg", "image/jpeg")
+    mime_type = attachment.mime_type.lower().replace(
+        "image/jpg",
+        "image/jpeg",
+    )
     if mime_type not in accepted & ATTACHMENTS:
         return _text(attachment_note(attachment))
     source: JsonObject = {
@@ -293,9 +368,16 @@ def _attachment(attachment: Attachment, accepted: frozenset[str]) -> JsonObject:
         "data": attachment.base64,
     }
     if mime_type != PDF:
-        return {"type": "image", "source": source}
+        return {
+            "type": "image",
+            "source": source,
+        }
     title: JsonObject = {"title": attachment.name} if attachment.name.strip() else {}
-    return {"type": "document", "source": source, **title}
+    return {
+        "type": "document",
+        "source": source,
+        **title,
+    }
 
 
 class _ContentBlock(WireModel, frozen=True, extra="allow"):
@@ -398,7 +480,12 @@ class _OpenBlock:
     """Whether arguments were streamed."""
     ended: bool = False
 
-    def add(self, thinking: str, signature: str, arguments: str) -> None:
+    def add(
+        self,
+        thinking: str,
+        signature: str,
+        arguments: str,
+    ) -> None:
         """Append a piece of the thinking, of the signature, or of the arguments of a search."""
         self.thinking.append(thinking)
         self.signature.append(signature)
@@ -414,11 +501,18 @@ class _OpenBlock:
         block = self.begun.as_sent()
         if self.begun.type == "thinking":
             block["thinking"] = (self.begun.thinking or "") + "".join(self.thinking)
-        if signature := (self.begun.signature or "") + "".join(self.signature):
+        signature = (self.begun.signature or "") + "".join(self.signature)
+        if signature:
             block["signature"] = signature
-        if written := "".join(self.arguments):
+        written = "".join(self.arguments)
+        if written:
             block["input"] = _input(written)
-        return CarriedBlock(block, self.text, self.calls, self.skip)
+        return CarriedBlock(
+            block,
+            self.text,
+            self.calls,
+            self.skip,
+        )
 
 
 class AnthropicReplyReader(ReplyReader):
@@ -438,7 +532,11 @@ class AnthropicReplyReader(ReplyReader):
 
     @override
     def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
-        event = parse_as(_EVENT, sent, "an answer")
+        event = parse_as(
+            _EVENT,
+            sent,
+            "an answer",
+        )
         if event.error is not None:
             raise ReportedFailure(event.error)
         match event.type:
@@ -480,7 +578,12 @@ class AnthropicReplyReader(ReplyReader):
                 "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"
             )
             self._usage = Usage(
-                *map(max, totals(self._usage), totals(report.usage()), strict=True)
+                *map(
+                    max,
+                    totals(self._usage),
+                    totals(report.usage()),
+                    strict=True,
+                )
             )
 
     def _begin(
@@ -490,7 +593,11 @@ class AnthropicReplyReader(ReplyReader):
             raise ProviderReplyInvalid(
                 f"the service sent more than {MAX_BLOCKS} blocks in one message"
             )
-        begun = _OpenBlock(block, self._text_length, self._calls_begun)
+        begun = _OpenBlock(
+            block,
+            self._text_length,
+            self._calls_begun,
+        )
         self._blocks.append(begun)
         if index is not None:
             self._by_index[index] = begun
@@ -502,7 +609,11 @@ class AnthropicReplyReader(ReplyReader):
         yield from self._say(block.text)
         yield from self._reasoning(block.thinking)
 
-    def _add(self, delta: _Delta, index: int | None) -> Iterator[ProviderEvent]:
+    def _add(
+        self,
+        delta: _Delta,
+        index: int | None,
+    ) -> Iterator[ProviderEvent]:
         yield from self._say(delta.text)
         yield from self._reasoning(delta.thinking)
         block = self._find(index)
@@ -514,7 +625,11 @@ class AnthropicReplyReader(ReplyReader):
             return
         is_search = block.begun.type == _SEARCH_USE
         wanted = delta.partial_json if is_search else ""
-        block.add(delta.thinking or "", delta.signature or "", wanted or "")
+        block.add(
+            delta.thinking or "",
+            delta.signature or "",
+            wanted or "",
+        )
         if delta.partial_json and block.begun.type == "tool_use":
             block.has_arguments = (
                 block.has_arguments or not delta.partial_json.isspace()
@@ -525,7 +640,9 @@ class AnthropicReplyReader(ReplyReader):
         """Return the block of an index; the last one if the event has none."""
         if index is not None:
             return self._by_index.get(index)
-        return self._blocks[-1] if self._blocks else None
+        if self._blocks:
+            return self._blocks[-1]
+        return None
 
     def _end_block(self, block: _OpenBlock | None) -> Iterator[ProviderEvent]:
         """End a block. The arguments of a call came in pieces, else with its start."""
@@ -533,13 +650,18 @@ class AnthropicReplyReader(ReplyReader):
             block.ended = True
             yield from self._end_search(block.begun)
         elif block is not None and not block.ended and block.begun.type == "tool_use":
-            arguments = (
-                ""
-                if block.has_arguments or not block.begun.input
-                else arguments_text(block.begun.input)
-            )
+            if block.has_arguments or not block.begun.input:
+                arguments = ""
+            else:
+                arguments = arguments_text(block.begun.input)
             yield from self._call(
-                CallFragment(block.calls, "", "", arguments, ended=True)
+                CallFragment(
+                    block.calls,
+                    "",
+                    "",
+                    arguments,
+                    ended=True,
+                )
             )
             block.ended = True
 

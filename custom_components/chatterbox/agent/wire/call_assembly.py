@@ -72,7 +72,11 @@ class BracketFollower:
         self._quote = ""
         self._after_backslash = False
 
-    def scan(self, text: str, position: int) -> tuple[int, bool]:
+    def scan(
+        self,
+        text: str,
+        position: int,
+    ) -> tuple[int, bool]:
         """Scan from `position`; return where that ended, and whether the first bracket closes there."""
         if self._after_backslash and position < len(text):
             position += 1
@@ -84,7 +88,10 @@ class BracketFollower:
                     self._after_backslash = position == len(text)
                     position += 1
                 case '"' | "'" as quote:
-                    self._see_quote(quote, text[mark.start() - 1])
+                    self._see_quote(
+                        quote,
+                        text[mark.start() - 1],
+                    )
                 case _ if self._quote:
                     pass
                 case "{" | "[" | "(":
@@ -97,7 +104,11 @@ class BracketFollower:
                     pass
         return len(text), False
 
-    def _see_quote(self, quote: str, before: str) -> None:
+    def _see_quote(
+        self,
+        quote: str,
+        before: str,
+    ) -> None:
         if quote == self._quote:
             self._quote = ""
         elif not self._quote and (
@@ -127,7 +138,9 @@ class ObjectText:
         """The collected text without leading whitespace and lone surrogates."""
         if len(self._pieces) > 1:
             self._pieces = ["".join(self._pieces)]
-        return sendable_text(self._pieces[0]) if self._pieces else ""
+        if self._pieces:
+            return sendable_text(self._pieces[0])
+        return ""
 
     @property
     def is_empty_object(self) -> bool:
@@ -143,7 +156,11 @@ class ObjectText:
             and text.startswith(self.text)
         )
 
-    def add(self, text: str, start: int = 0) -> int:
+    def add(
+        self,
+        text: str,
+        start: int = 0,
+    ) -> int:
         """Append what belongs to the object in `text[start:]`; return the index after it.
 
         That is `start` if the object is complete already.
@@ -152,7 +169,10 @@ class ObjectText:
             return start
         if not self._pieces:
             first = _NOT_SPACE.search(text, start)
-            start = first.start() if first else len(text)
+            if first:
+                start = first.start()
+            else:
+                start = len(text)
         within = text[: start + MAX_CALL_LENGTH + 1 - self._length]
         end, closed = (
             (len(text), False) if self._invalid else self._brackets.scan(within, start)
@@ -163,7 +183,9 @@ class ObjectText:
             self._invalid = not self.complete
         if self._invalid:
             self._keep(text[end:])
-        return end if self.complete else len(text)
+        if self.complete:
+            return end
+        return len(text)
 
     def _keep(self, piece: str) -> None:
         room = MAX_CALL_LENGTH + 1 - self._length
@@ -261,7 +283,11 @@ class CallAssembler:
             call = self._find(fragment)
             if call is None or (fragment.name and self._begins_another(call, fragment)):
                 call = self._open(
-                    _OpenCall(fragment.position, fragment.id, fragment.name)
+                    _OpenCall(
+                        fragment.position,
+                        fragment.id,
+                        fragment.name,
+                    )
                 )
             elif fragment.name != call.name:
                 call.name = (call.name + fragment.name)[:_MAX_NAME]
@@ -287,9 +313,15 @@ class CallAssembler:
             same := [call for call in self._calls if call.wire_id == fragment.id]
         ):
             return same[-1]
-        return self._calls[-1] if self._calls else None
+        if self._calls:
+            return self._calls[-1]
+        return None
 
-    def _begins_another(self, call: _OpenCall, fragment: CallFragment) -> bool:
+    def _begins_another(
+        self,
+        call: _OpenCall,
+        fragment: CallFragment,
+    ) -> bool:
         """Return whether a named fragment begins a new call; some servers repeat or split the name."""
         if not call.name:
             return False
@@ -299,7 +331,11 @@ class CallAssembler:
         more_of_the_name = fragment.position is not None and not call.arguments.text
         return fragment.name != call.name and not more_of_the_name
 
-    def _append(self, call: _OpenCall, text: str) -> _OpenCall:
+    def _append(
+        self,
+        call: _OpenCall,
+        text: str,
+    ) -> _OpenCall:
         """Append text to a call, and return the last one: an object after a complete one is another of the same tool.
 
         It replaces an empty object. Other text after a complete object is dropped. Some

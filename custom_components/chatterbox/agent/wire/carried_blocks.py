@@ -34,7 +34,10 @@ class CarriedBlock:
 _CARRIED: Final = TypeAdapter(CarriedBlock)
 
 
-def carried_by(message: AssistantMessage, wire_format: str) -> Iterator[CarriedBlock]:
+def carried_by(
+    message: AssistantMessage,
+    wire_format: str,
+) -> Iterator[CarriedBlock]:
     """Yield the blocks of `wire_format` in a message, in order; items of another shape are skipped."""
     for item in message.provider_items:
         if item.format == wire_format:

@@ -48,13 +48,19 @@ def in_turns(messages: Iterable[JsonObject]) -> list[JsonObject]:
     """
     turns: list[JsonObject] = []
     for message in messages:
-        before = turns[-1]["role"] if turns else "system"
+        if turns:
+            before = turns[-1]["role"]
+        else:
+            before = "system"
         match before, message["role"]:
             case ("user", "user") | ("assistant", "assistant"):
                 turns[-1] = {
                     **turns[-1],
                     **message,
-                    "content": _joined(turns[-1]["content"], message["content"]),
+                    "content": _joined(
+                        turns[-1]["content"],
+                        message["content"],
+                    ),
                 }
             case ("tool", "user"):
                 turns += [{"role": "assistant", "content": NO_ANSWER}, message]
@@ -75,4 +81,6 @@ def _joined(one: JsonValue, other: JsonValue) -> JsonValue:
 
 
 def _parts(content: JsonValue) -> list[JsonValue]:
-    return content if isinstance(content, list) else [{"type": "text", "text": content}]
+    if isinstance(content, list):
+        return content
+    return [{"type": "text", "text": content}]

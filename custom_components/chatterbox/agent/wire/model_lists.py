@@ -32,7 +32,10 @@ _PAGE: Final[TypeAdapter[JsonObject]] = TypeAdapter(Annotated[JsonObject, _BARE_
 _TOKENS: Final[TypeAdapter[int | None]] = TypeAdapter(Lenient[PositiveInt])
 
 
-def parse_context_window(text: str, model: str) -> int | None:
+def parse_context_window(
+    text: str,
+    model: str,
+) -> int | None:
     """Return the context window that a page tells, about one model, several, or a server; None if it does not say.
 
     Raises `ProviderReplyInvalid`. Sources: the documentation of vLLM and SGLang
@@ -48,7 +51,9 @@ def parse_context_window(text: str, model: str) -> int | None:
                 for each in listed
                 if isinstance(each, dict) and each.get("id") == model
             ]
-            return _window(models[0]) if models else None
+            if models:
+                return _window(models[0])
+            return None
         case {"default_generation_settings": {"n_ctx": tokens}}:
             return _TOKENS.validate_python(tokens)
         case page:
@@ -64,8 +69,12 @@ def _window(model: JsonObject) -> int | None:
             continue
         value: JsonValue = model
         for name in path:
-            value = value.get(name) if isinstance(value, dict) else None
-        if (tokens := _TOKENS.validate_python(value)) is not None:
+            if isinstance(value, dict):
+                value = value.get(name)
+            else:
+                value = None
+        tokens = _TOKENS.validate_python(value)
+        if tokens is not None:
             return tokens
     return None
 
@@ -98,11 +107,10 @@ class _ListedModel(WireModel):
 
     def chat_model(self) -> ChatModel | None:
         """Return it as a model that one can talk to, None if it is for something else."""
-        uses_tools = (
-            None
-            if self.supported_parameters is None
-            else "tools" in self.supported_parameters
-        )
+        if self.supported_parameters is None:
+            uses_tools = None
+        else:
+            uses_tools = "tools" in self.supported_parameters
         match self.capabilities:
             case {"completion_chat": False}:
                 return None
@@ -153,7 +161,12 @@ def by_usefulness(models: Iterable[ChatModel]) -> list[ChatModel]:
 def _unfitness(model: ChatModel) -> tuple[int, int, str, str]:
     size = _BILLIONS.search(model.name)
     is_small = size is not None and float(size[1]) < _LEAST_BILLIONS
-    by_name = 2 if is_small else 0 if _RECOMMENDED.search(model.name) else 1
+    if is_small:
+        by_name = 2
+    elif _RECOMMENDED.search(model.name):
+        by_name = 0
+    else:
+        by_name = 1
     return (
         {True: 0, None: 1, False: 2}[model.uses_tools],
         by_name,

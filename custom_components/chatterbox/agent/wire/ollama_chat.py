@@ -60,31 +60,47 @@ def request_to_payload(
     be forced. Of the MIME types in `attachments`, only images can be sent; a note
     replaces the rest.
     """
-    payload: JsonObject = {"model": model, "stream": True}
+    payload: JsonObject = {
+        "model": model,
+        "stream": True,
+    }
     if request.tools and request.tool_choice is not ToolChoiceMode.NONE:
         payload["tools"] = [_tool(tool) for tool in request.tools]
     payload["messages"] = list(_messages(request, attachments))
-    if (output := request.enforced_output(beside_tools=False)) is not None:
+    output = request.enforced_output(beside_tools=False)
+    if output is not None:
         payload["format"] = plain_schema(output.schema)
     return payload
 
 
 def _tool(tool: ToolDefinition) -> JsonValue:
-    return {"type": "function", "function": tool.described}
+    return {
+        "type": "function",
+        "function": tool.described,
+    }
 
 
 def _messages(
     request: CompletionRequest, attachments: frozenset[str]
 ) -> Iterator[JsonValue]:
     if request.instructions:
-        yield {"role": "system", "content": request.instructions}
+        yield {
+            "role": "system",
+            "content": request.instructions,
+        }
     for message in request.transcript:
         yield from _message(message, attachments)
     if request.directive:
-        yield {"role": "user", "content": request.directive}
+        yield {
+            "role": "user",
+            "content": request.directive,
+        }
 
 
-def _message(message: Message, attachments: frozenset[str]) -> Iterator[JsonValue]:
+def _message(
+    message: Message,
+    attachments: frozenset[str],
+) -> Iterator[JsonValue]:
     """Yield one message; nothing for an assistant message without text and calls."""
     match message:
         case UserMessage():
@@ -105,7 +121,10 @@ def _message(message: Message, attachments: frozenset[str]) -> Iterator[JsonValu
             assert_never(message)
 
 
-def _user(message: UserMessage, attachments: frozenset[str]) -> JsonValue:
+def _user(
+    message: UserMessage,
+    attachments: frozenset[str],
+) -> JsonValue:
     images = [
         each
         for each in message.attachments
@@ -125,7 +144,10 @@ def _user(message: UserMessage, attachments: frozenset[str]) -> JsonValue:
 
 def _assistant(message: AssistantMessage) -> JsonValue:
     """Return a message; reasoning is sent back only with calls, as no template reads it elsewhere."""
-    written: JsonObject = {"role": "assistant", "content": message.text}
+    written: JsonObject = {
+        "role": "assistant",
+        "content": message.text,
+    }
     if message.tool_calls:
         if message.reasoning:
             written["thinking"] = message.reasoning
@@ -137,7 +159,10 @@ def _call(call: ToolCall) -> JsonValue:
     arguments: JsonValue = json.loads(sendable_arguments(call.arguments))
     return {
         "id": call.id,
-        "function": {"name": sendable_name(call.name), "arguments": arguments},
+        "function": {
+            "name": sendable_name(call.name),
+            "arguments": arguments,
+        },
     }
 
 
@@ -202,7 +227,9 @@ class ModelDescription(WireModel):
     def num_ctx(self) -> int | None:
         """The default context length in the Modelfile, if set."""
         found = _NUM_CTX.search(self.parameters or "")
-        return int(found[1]) if found else None
+        if found:
+            return int(found[1])
+        return None
 
 
 _CHUNK: Final = TypeAdapter(_Chunk)
@@ -210,7 +237,10 @@ _RUNNING: Final = TypeAdapter(_RunningModels)
 _DESCRIPTION: Final = TypeAdapter(ModelDescription)
 
 
-def parse_running_window(text: str, model: str) -> int | None:
+def parse_running_window(
+    text: str,
+    model: str,
+) -> int | None:
     """Parse the answer to `GET /api/ps`: the context length that `model` is loaded with; None if it is not loaded.
 
     Raises `ProviderReplyInvalid`.
@@ -228,7 +258,11 @@ def parse_running_window(text: str, model: str) -> int | None:
 
 def parse_model_description(text: str) -> ModelDescription:
     """Parse the answer to `POST /api/show`. Raises `ProviderReplyInvalid`."""
-    return parse_as(_DESCRIPTION, text, "a description of a model")
+    return parse_as(
+        _DESCRIPTION,
+        text,
+        "a description of a model",
+    )
 
 
 class OllamaReplyReader(ReplyReader):
@@ -239,7 +273,11 @@ class OllamaReplyReader(ReplyReader):
 
     @override
     def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
-        chunk = parse_as(_CHUNK, sent, "an answer")
+        chunk = parse_as(
+            _CHUNK,
+            sent,
+            "an answer",
+        )
         if chunk.error:
             raise ReportedFailure(chunk.error)
         message = chunk.message or _Message()

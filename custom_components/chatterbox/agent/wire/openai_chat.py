@@ -108,9 +108,14 @@ def request_to_payload(  # noqa: PLR0913  # each of these alone changes the body
     """
     payload: JsonObject = {
         "model": model,
-        "messages": _messages(request, dialect, accepted),
+        "messages": _messages(
+            request,
+            dialect,
+            accepted,
+        ),
     }
-    if tools := [*map(_tool, request.tools)]:
+    tools = [*map(_tool, request.tools)]
+    if tools:
         if (
             request.tool_choice is not ToolChoiceMode.AUTO
         ):  # some servers refuse the default
@@ -141,7 +146,10 @@ def _tool(tool: ToolDefinition) -> JsonValue:
         "description": tool.description,
         "parameters": tool.short_parameters or tool.parameters,
     }
-    return {"type": "function", "function": function}
+    return {
+        "type": "function",
+        "function": function,
+    }
 
 
 def _messages(
@@ -166,14 +174,30 @@ def _message(
     """Return a message; None for an assistant message without text and calls."""
     match message:
         case UserMessage(attachments=attachments, prompt=prompt):
-            return {"role": "user", "content": _content(prompt, attachments, accepted)}
+            return {
+                "role": "user",
+                "content": _content(
+                    prompt,
+                    attachments,
+                    accepted,
+                ),
+            }
         case AssistantMessage(text=text, tool_calls=()):
-            return {"role": "assistant", "content": text} if text else None
+            if text:
+                return {
+                    "role": "assistant",
+                    "content": text,
+                }
+            return None
         case AssistantMessage():
             return _message_with_calls(message, dialect)
         case ToolResult(call_id=call_id, content=content):
             sent_id = sendable_call_id(call_id, dialect.call_ids)
-            return {"role": "tool", "tool_call_id": sent_id, "content": content}
+            return {
+                "role": "tool",
+                "tool_call_id": sent_id,
+                "content": content,
+            }
         case _:
             assert_never(message)
 
@@ -192,11 +216,20 @@ def _content(
     return parts + [_part(attachment, accepted) for attachment in attachments]
 
 
-def _part(attachment: Attachment, accepted: Collection[str]) -> JsonValue:
+def _part(
+    attachment: Attachment,
+    accepted: Collection[str],
+) -> JsonValue:
     if attachment.mime_type not in accepted:
-        return {"type": "text", "text": attachment_note(attachment)}
+        return {
+            "type": "text",
+            "text": attachment_note(attachment),
+        }
     if attachment.mime_type in IMAGE_TYPES:
-        return {"type": "image_url", "image_url": {"url": attachment.data_url}}
+        return {
+            "type": "image_url",
+            "image_url": {"url": attachment.data_url},
+        }
     return {
         "type": "file",
         "file": {
@@ -220,18 +253,30 @@ def _message_with_calls(message: AssistantMessage, dialect: ChatDialect) -> Json
     extras: JsonObject = {}
     for signed in objects_in([item.get("extra_content") for item in items]):
         extras |= signed
-    written: JsonObject = {"role": "assistant", "content": message.text or None}
+    written: JsonObject = {
+        "role": "assistant",
+        "content": message.text or None,
+    }
     if details:
         written["reasoning_details"] = [*details]
     elif dialect.reasoning_field and (message.reasoning or dialect.needs_reasoning):
         written[dialect.reasoning_field] = message.reasoning
     written["tool_calls"] = [
-        _call(call, dialect, extras.get(call.id)) for call in message.tool_calls
+        _call(
+            call,
+            dialect,
+            extras.get(call.id),
+        )
+        for call in message.tool_calls
     ]
     return written
 
 
-def _call(call: ToolCall, dialect: ChatDialect, extra: JsonValue) -> JsonObject:
+def _call(
+    call: ToolCall,
+    dialect: ChatDialect,
+    extra: JsonValue,
+) -> JsonObject:
     """Return a call, sanitized where services would refuse what the model wrote."""
     function: JsonValue = {
         "name": sendable_name(call.name),
@@ -242,13 +287,21 @@ def _call(call: ToolCall, dialect: ChatDialect, extra: JsonValue) -> JsonObject:
         "type": "function",
         "function": function,
     }
-    return {**written, "extra_content": extra} if isinstance(extra, dict) else written
+    if isinstance(extra, dict):
+        return {
+            **written,
+            "extra_content": extra,
+        }
+    return written
 
 
 def _tool_choice(request: CompletionRequest, dialect: ChatDialect) -> JsonValue:
     match request.tool_choice:
         case NamedTool(name) if dialect.forces_by_name:
-            return {"type": "function", "function": {"name": name}}
+            return {
+                "type": "function",
+                "function": {"name": name},
+            }
         case NamedTool():
             return ToolChoiceMode.REQUIRED.value
         case ToolChoiceMode() as mode:
@@ -384,7 +437,11 @@ class _Chunk(WireModel):
             or (is_bare and self.choices is None)
         )
         if is_error and not self.error:
-            return {"message": self.message, "type": self.type, "code": self.code}
+            return {
+                "message": self.message,
+                "type": self.type,
+                "code": self.code,
+            }
         return self.error or next(
             (choice.error for choice in self.choices or [] if choice.error), None
         )
@@ -443,8 +500,13 @@ class ChatReplyReader(ReplyReader):
 
     @override
     def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
-        chunk = parse_as(_CHUNK, sent, "an answer")
-        if (reported := chunk.reported_error) is not None:
+        chunk = parse_as(
+            _CHUNK,
+            sent,
+            "an answer",
+        )
+        reported = chunk.reported_error
+        if reported is not None:
             raise ReportedFailure(reported)
         if chunk.usage is not None:
             self._usage = chunk.usage.usage()
@@ -462,18 +524,25 @@ class ChatReplyReader(ReplyReader):
                 yield event
             else:
                 self._waiting.append(event)
-                yield PromptProgress(len(self._waiting), len(self._waiting))
+                yield PromptProgress(
+                    len(self._waiting),
+                    len(self._waiting),
+                )
 
     def _read_choices(self, chunk: _Chunk) -> Iterator[ProviderEvent]:
         for choice in chunk.choices or []:
-            if place := choice.index or 0:
+            place = choice.index or 0
+            if place:
                 self._hold(place, choice)
             else:
                 yield from self._read_first(choice)
             ends = [calls.finish for calls in self._beside.values()] or [
                 self._own_finish
             ]
-            self._finish = "" if "" in ends else min(ends, key=_WHOLE.__contains__)
+            if "" in ends:
+                self._finish = ""
+            else:
+                self._finish = min(ends, key=_WHOLE.__contains__)
 
     def _read_first(self, choice: _Choice) -> Iterator[ProviderEvent]:
         """Read the choice that was requested. Once it has calls, those of others are not a part of the answer."""
@@ -490,7 +559,11 @@ class ChatReplyReader(ReplyReader):
             self._own_finish = choice.finish_reason
             yield from self._ready(self._calls.finish())
 
-    def _hold(self, place: int, choice: _Choice) -> None:
+    def _hold(
+        self,
+        place: int,
+        choice: _Choice,
+    ) -> None:
         """Hold the calls of another choice until the reply ends, because the first one may still have its own.
 
         GitHub Copilot has the calls of Claude beside its words, one a choice. A choice
@@ -505,7 +578,8 @@ class ChatReplyReader(ReplyReader):
             )
             if part.calls() and is_wanted:
                 self._beside[place] = _CallsBeside()
-        if held := self._beside.get(place):
+        held = self._beside.get(place)
+        if held:
             if part is not None:
                 held.parts.append(part)
                 held.length += sum(
@@ -538,11 +612,19 @@ class ChatReplyReader(ReplyReader):
             return
         found = self._found
         for _ in range(min(self._searches or bool(found), MOST_SEARCHES)):
-            yield from self._searched("", {}, found)
+            yield from self._searched(
+                "",
+                {},
+                found,
+            )
             found = []
         yield from (*self._waiting, *last)
 
-    def _read_delta(self, delta: _Delta, place: int = 0) -> Iterator[ProviderEvent]:
+    def _read_delta(
+        self,
+        delta: _Delta,
+        place: int = 0,
+    ) -> Iterator[ProviderEvent]:
         """Read a part of the choice with the index `place`; each choice numbers its calls."""
         yield from self._reasoning(delta.reasoning_text())
         yield from self._text(delta.text())
@@ -550,10 +632,14 @@ class ChatReplyReader(ReplyReader):
         self._found += [one.page for one in delta.annotations or [] if one.page]
         for piece in delta.reasoning_details or []:
             if self._details and _continues(self._details[-1], piece):
-                self._details[-1] = _joined(self._details[-1], piece)
+                self._details[-1] = _joined(
+                    self._details[-1],
+                    piece,
+                )
             else:
                 self._details.append(piece)
-        if calls := delta.calls():
+        calls = delta.calls()
+        if calls:
             yield from self._call(
                 *(
                     CallFragment(

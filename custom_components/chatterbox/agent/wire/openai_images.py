@@ -33,16 +33,30 @@ _ANSWER: Final = TypeAdapter(_Answer)
 
 def request_to_payload(prompt: str, model: str) -> JsonObject:
     """Return the body of `POST /images/generations`: one image, not the address of one."""
-    payload: JsonObject = {"model": model, "prompt": prompt, "n": 1}
+    payload: JsonObject = {
+        "model": model,
+        "prompt": prompt,
+        "n": 1,
+    }
     if model.startswith(_SENDS_PICTURES):
         return payload
-    return {**payload, "response_format": "b64_json"}
+    return {
+        **payload,
+        "response_format": "b64_json",
+    }
 
 
 def parse_answer(text: str) -> Picture:
     """Parse the image of an answer. Raises `ProviderReplyInvalid` if there is none."""
-    answer = parse_as(_ANSWER, text, "a picture")
-    encoded = answer.data[0].b64_json if answer.data else None
+    answer = parse_as(
+        _ANSWER,
+        text,
+        "a picture",
+    )
+    if answer.data:
+        encoded = answer.data[0].b64_json
+    else:
+        encoded = None
     if not encoded:
         raise ProviderReplyInvalid(
             "the service sent no picture, or only the address of one"
@@ -53,9 +67,15 @@ def parse_answer(text: str) -> Picture:
         raise ProviderReplyInvalid(
             "the service sent a picture that cannot be decoded"
         ) from err
-    if (mime_type := picture_type(data)) is None:
+    mime_type = picture_type(data)
+    if mime_type is None:
         raise ProviderReplyInvalid(
             "the service sent something that is no PNG, JPEG or WebP file"
         )
     usage = (answer.usage or TokenCounts()).usage()
-    return Picture(data, mime_type, answer.data[0].revised_prompt, usage)
+    return Picture(
+        data,
+        mime_type,
+        answer.data[0].revised_prompt,
+        usage,
+    )

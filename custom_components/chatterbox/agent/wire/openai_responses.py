@@ -116,10 +116,14 @@ def request_to_payload(
     payload["input"] = list(_input(request, model, attachments))
     if request.tools and request.tool_choice is not ToolChoiceMode.AUTO:
         payload["tool_choice"] = _tool_choice(request)
-    if (
-        output := request.enforced_output(beside_tools=output_beside_tools)
-    ) is not None:
-        payload["text"] = {"format": {"type": "json_schema", **openai_output(output)}}
+    output = request.enforced_output(beside_tools=output_beside_tools)
+    if output is not None:
+        payload["text"] = {
+            "format": {
+                "type": "json_schema",
+                **openai_output(output),
+            }
+        }
     return payload
 
 
@@ -132,12 +136,18 @@ def without_carried_items(payload: JsonObject) -> JsonObject:
                 for item in items
                 if isinstance(item, dict) and item.get("type") in _PLAIN_ITEMS
             ]
-            return {**payload, "input": plain}
+            return {
+                **payload,
+                "input": plain,
+            }
         case _:
             return payload
 
 
-def carried(item: JsonObject, model: str) -> JsonObject | None:
+def carried(
+    item: JsonObject,
+    model: str,
+) -> JsonObject | None:
     """Return an item of a reply as a transcript stores it; None if it need not be sent back.
 
     Reasoning that is neither encrypted nor in plain text would have to be stored at the
@@ -160,14 +170,21 @@ def carried(item: JsonObject, model: str) -> JsonObject | None:
         if not rest.keys() & {"encrypted_content", "content"}:
             return None
         rest["summary"] = item.get("summary") or []  # required, even if empty
-    return {"model": model, "item": rest}
+    return {
+        "model": model,
+        "item": rest,
+    }
 
 
 def _input(
     request: CompletionRequest, model: str, attachments: frozenset[str]
 ) -> Iterator[JsonValue]:
     for message in request.transcript:
-        yield from _items(message, model, attachments)
+        yield from _items(
+            message,
+            model,
+            attachments,
+        )
     if request.directive:
         yield _said_by_user([_input_text(request.directive)])
 
@@ -191,7 +208,11 @@ def _items(
 
 
 def _said_by_user(parts: list[JsonValue]) -> JsonObject:
-    return {"type": "message", "role": "user", "content": parts}
+    return {
+        "type": "message",
+        "role": "user",
+        "content": parts,
+    }
 
 
 def _parts(
@@ -217,10 +238,16 @@ def _parts(
 
 
 def _input_text(text: str) -> JsonObject:
-    return {"type": "input_text", "text": text}
+    return {
+        "type": "input_text",
+        "text": text,
+    }
 
 
-def _assistant_items(message: AssistantMessage, model: str) -> Iterator[JsonObject]:
+def _assistant_items(
+    message: AssistantMessage,
+    model: str,
+) -> Iterator[JsonObject]:
     """Yield text, calls and carried items, each at its position.
 
     Items of another model are left out, and so is reasoning that nothing follows, which
@@ -244,7 +271,11 @@ def _assistant_items(message: AssistantMessage, model: str) -> Iterator[JsonObje
                 items.append(item)
             case _:
                 pass
-    items += _message_items(text[text_begin:], calls[call_begin:], phase)
+    items += _message_items(
+        text[text_begin:],
+        calls[call_begin:],
+        phase,
+    )
     while items and items[-1]["type"] == "reasoning":
         items.pop()
     yield from items
@@ -255,7 +286,11 @@ def _message_items(
 ) -> Iterator[JsonObject]:
     if text.strip():
         parts: JsonValue = [{"type": "output_text", "text": text}]
-        item: JsonObject = {"type": "message", "role": "assistant", "content": parts}
+        item: JsonObject = {
+            "type": "message",
+            "role": "assistant",
+            "content": parts,
+        }
         yield {**item, "phase": phase} if phase else item
     for call in calls:
         yield {
@@ -268,13 +303,20 @@ def _message_items(
 
 def _tool(tool: ToolDefinition) -> JsonObject:
     """Return a tool, not strict: few schemas of tools meet its demands."""
-    return {"type": "function", **tool.described, "strict": False}
+    return {
+        "type": "function",
+        **tool.described,
+        "strict": False,
+    }
 
 
 def _tool_choice(request: CompletionRequest) -> JsonValue:
     match request.tool_choice:
         case NamedTool(name):
-            return {"type": "function", "name": name}
+            return {
+                "type": "function",
+                "name": name,
+            }
         case ToolChoiceMode() as mode:
             return mode.value
         case choice:
@@ -318,7 +360,12 @@ class _OutputItem(WireModel):
     @model_validator(mode="before")
     @classmethod
     def _keep(cls, value: object) -> object:
-        return {**value, "sent": value} if isinstance(value, dict) else value
+        if isinstance(value, dict):
+            return {
+                **value,
+                "sent": value,
+            }
+        return value
 
     def text(self) -> str:
         """Return the text of a message."""
@@ -332,7 +379,9 @@ class _OutputItem(WireModel):
 
 def _gap_between(text: str, part: str) -> str:
     """Return a space if a part of a message begins with a letter after the end of a sentence."""
-    return " " if text.endswith((".", "!", "?", "…")) and part[:1].isalpha() else ""
+    if text.endswith((".", "!", "?", "…")) and part[:1].isalpha():
+        return " "
+    return ""
 
 
 class _UsageReport(TokenCounts):
@@ -393,8 +442,13 @@ class _StreamEvent(WireModel):
         if self.error:
             return self.error
         if self.type == "error":
-            return {"code": self.code, "message": self.message}
-        return self.response.reported_error if self.response else None
+            return {
+                "code": self.code,
+                "message": self.message,
+            }
+        if self.response:
+            return self.response.reported_error
+        return None
 
 
 _EVENT: Final = TypeAdapter(_StreamEvent)
@@ -447,16 +501,25 @@ class ResponsesReplyReader(ReplyReader):
 
     @override
     def read_whole(self, text: str) -> Iterator[ProviderEvent]:
-        response = parse_as(_RESPONSE, text, "an answer")
-        if (reported := response.reported_error) is not None:
+        response = parse_as(
+            _RESPONSE,
+            text,
+            "an answer",
+        )
+        reported = response.reported_error
+        if reported is not None:
             raise ReportedFailure(reported)
         if response.status in {"completed", "incomplete"}:
-            yield from self._end_all(response, completed=response.status == "completed")
+            yield from self._end_all(
+                response,
+                completed=response.status == "completed",
+            )
 
     @override
     def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
         event = parse_as(_EVENT, sent, "an answer")
-        if (reported := event.reported_error) is not None:
+        reported = event.reported_error
+        if reported is not None:
             raise ReportedFailure(reported)
         match event.type:
             case "response.output_item.added" if event.item:
@@ -467,16 +530,29 @@ class ResponsesReplyReader(ReplyReader):
                     self._declines or event.type == "response.refusal.delta"
                 )
                 index, item_id = event.output_index, event.item_id
-                message = self._locate(_MESSAGE, index, item_id, or_newest=True)
+                message = self._locate(
+                    _MESSAGE,
+                    index,
+                    item_id,
+                    or_newest=True,
+                )
                 message = message or self._open(_MESSAGE, item_id, index)
-                yield from self._say(event.piece, message, event.content_index)
+                yield from self._say(
+                    event.piece,
+                    message,
+                    event.content_index,
+                )
             case (
                 "response.function_call_arguments.delta"
                 | "response.function_call_arguments.done"
             ):
                 yield from self._add_arguments(event)
             case "response.output_item.done" if event.item:
-                yield from self._end(event.item, event.output_index, may_begin=True)
+                yield from self._end(
+                    event.item,
+                    event.output_index,
+                    may_begin=True,
+                )
             case "response.completed" | "response.incomplete" if event.response:
                 yield from self._end_all(
                     event.response, completed=event.type == "response.completed"
@@ -488,12 +564,20 @@ class ResponsesReplyReader(ReplyReader):
             case _:
                 pass
 
-    def _begin(self, item: _OutputItem, index: int | None) -> Iterator[ProviderEvent]:
+    def _begin(
+        self,
+        item: _OutputItem,
+        index: int | None,
+    ) -> Iterator[ProviderEvent]:
         begun = self._locate(item.type, index, item.call_id, item.id) or self._open(
             item.type, item.id, index
         )
         if item.type == _CALL:
-            yield from self._write_call(begun, item, "")
+            yield from self._write_call(
+                begun,
+                item,
+                "",
+            )
 
     def _say(
         self, text: str, message: _OpenItem, part: int | None = None
@@ -513,29 +597,51 @@ class ResponsesReplyReader(ReplyReader):
 
     def _add_arguments(self, event: _StreamEvent) -> Iterator[ProviderEvent]:
         """Add a piece or all of the arguments. Those of an unknown call are repeated at its end."""
-        if (
-            call := self._locate(
-                _CALL, event.output_index, event.item_id, or_newest=True
-            )
-        ) is None:
+        call = self._locate(
+            _CALL,
+            event.output_index,
+            event.item_id,
+            or_newest=True,
+        )
+        if call is None:
             return
         if event.type == "response.function_call_arguments.delta":
-            yield from self._write_call(call, None, event.piece)
+            yield from self._write_call(
+                call,
+                None,
+                event.piece,
+            )
         elif not call.written:
-            yield from self._write_call(call, None, arguments_text(event.arguments))
+            yield from self._write_call(
+                call,
+                None,
+                arguments_text(event.arguments),
+            )
 
     def _end(
         self, item: _OutputItem, index: int | None, *, may_begin: bool
     ) -> Iterator[ProviderEvent]:
-        ended = self._locate(item.type, index, item.call_id, item.id)
+        ended = self._locate(
+            item.type,
+            index,
+            item.call_id,
+            item.id,
+        )
         if ended is None:
             if not may_begin:
                 return
-            ended = self._open(item.type, item.id, index)
+            ended = self._open(
+                item.type,
+                item.id,
+                index,
+            )
         if ended.whole is not None:
             return
         ended.whole = item
-        parts = item.content if isinstance(item.content, list) else []
+        if isinstance(item.content, list):
+            parts = item.content
+        else:
+            parts = []
         self._declines = self._declines or any(part.refusal for part in parts)
         if item.type == _CALL:
             yield from self._write_call(
@@ -552,7 +658,12 @@ class ResponsesReplyReader(ReplyReader):
         wanted: JsonObject = {"url": action.url} if action.url else {"query": query}
         found = action.sources or [FoundPage(url=action.url)]
         failed = item.status == "failed"
-        yield from self._searched(item.id or "", wanted, found, failed=failed)
+        yield from self._searched(
+            item.id or "",
+            wanted,
+            found,
+            failed=failed,
+        )
 
     @override
     def _items_of_ended(self) -> tuple[ProviderItem, ...]:
@@ -566,13 +677,18 @@ class ResponsesReplyReader(ReplyReader):
         """End the response. Some servers list items here that the stream did not mention."""
         known = {item.type for item in self._items}
         for index, item in enumerate(response.output or []):
-            yield from self._end(item, index, may_begin=item.type not in known)
+            yield from self._end(
+                item,
+                index,
+                may_begin=item.type not in known,
+            )
         yield from self._ready(self._calls.finish())
         if response.usage is not None:
             self._usage = response.usage.usage()
-        self._finish = (
-            "completed" if completed else response.incomplete_reason or "incomplete"
-        )
+        if completed:
+            self._finish = "completed"
+        else:
+            self._finish = response.incomplete_reason or "incomplete"
         self.done = True
 
     def _write_call(
@@ -583,10 +699,20 @@ class ResponsesReplyReader(ReplyReader):
             call.name = call.name or item.name or ""
         call.written = call.written or bool(arguments)
         yield from self._call(
-            CallFragment(call.calls, call.call_id, call.name, arguments)
+            CallFragment(
+                call.calls,
+                call.call_id,
+                call.name,
+                arguments,
+            )
         )
 
-    def _open(self, kind: str, item_id: str | None, index: int | None) -> _OpenItem:
+    def _open(
+        self,
+        kind: str,
+        item_id: str | None,
+        index: int | None,
+    ) -> _OpenItem:
         if len(self._items) >= MAX_ITEMS:
             raise ProviderReplyInvalid(
                 f"the service sent more than {MAX_ITEMS} items in one reply"
@@ -603,14 +729,21 @@ class ResponsesReplyReader(ReplyReader):
     ) -> _OpenItem | None:
         """Return the item with one of the ids, else the open one at the index, else, without both, the newest one."""
         same = [item for item in reversed(self._items) if item.type == kind]
-        if (
-            named := next((item for item in same if any(map(item.has_id, ids))), None)
-        ) is not None:
+        named = next(
+            (item for item in same if any(map(item.has_id, ids))),
+            None,
+        )
+        if named is not None:
             return named
         still_open = [item for item in same if item.whole is None]
         if index is not None:
-            return next((item for item in still_open if item.index == index), None)
-        return next(iter(still_open), None) if or_newest and not any(ids) else None
+            return next(
+                (item for item in still_open if item.index == index),
+                None,
+            )
+        if or_newest and not any(ids):
+            return next(iter(still_open), None)
+        return None
 
     @override
     def _provider_items(self) -> Iterator[ProviderItem]:
@@ -621,11 +754,16 @@ class ResponsesReplyReader(ReplyReader):
             block = carried(item.whole.sent, self._model)
             if item.type == _MESSAGE:
                 before, phase = phase, item.whole.phase or ""
-                block = (
-                    {"model": self._model, "item": {"type": _MESSAGE, "phase": phase}}
-                    if before or phase
-                    else None
-                )
+                if before or phase:
+                    block = {
+                        "model": self._model,
+                        "item": {
+                            "type": _MESSAGE,
+                            "phase": phase,
+                        },
+                    }
+                else:
+                    block = None
             if block is not None:
                 yield CarriedBlock(block, item.text, item.calls, item.skip).as_item(
                     FORMAT

@@ -72,7 +72,10 @@ class _NotEnforceable(Exception):
     """The schema cannot be enforced."""
 
 
-def strict_schema(schema: JsonObject, dialect: StrictDialect) -> JsonObject | None:
+def strict_schema(
+    schema: JsonObject,
+    dialect: StrictDialect,
+) -> JsonObject | None:
     """Return the schema as far as a service can enforce it; None if it cannot."""
     try:
         return _strict(schema, dialect)
@@ -83,8 +86,15 @@ def strict_schema(schema: JsonObject, dialect: StrictDialect) -> JsonObject | No
 def openai_output(output: OutputFormat) -> JsonObject:
     """Return an output format in the fields of both formats of OpenAI."""
     strict = strict_schema(output.schema, OPENAI)
-    schema = plain_schema(output.schema) if strict is None else strict
-    return {"name": output.name, "schema": schema, "strict": strict is not None}
+    if strict is None:
+        schema = plain_schema(output.schema)
+    else:
+        schema = strict
+    return {
+        "name": output.name,
+        "schema": schema,
+        "strict": strict is not None,
+    }
 
 
 def plain_schema(schema: JsonObject) -> JsonObject:
@@ -113,11 +123,20 @@ def _strict(schema: JsonValue, dialect: StrictDialect) -> JsonObject:
     described: JsonObject = (
         {"description": schema["description"]} if "description" in schema else {}
     )
-    choices = schema.get("anyOf", schema.get("oneOf"))
+    choices = schema.get(
+        "anyOf",
+        schema.get("oneOf"),
+    )
     if isinstance(choices, list) and "properties" not in schema:
-        return {**described, "anyOf": [_strict(choice, dialect) for choice in choices]}
+        return {
+            **described,
+            "anyOf": [_strict(choice, dialect) for choice in choices],
+        }
     if "enum" in schema or "const" in schema:
-        listed = schema.get("enum", [schema.get("const")])
+        listed = schema.get(
+            "enum",
+            [schema.get("const")],
+        )
         return {
             **described,
             **_strict_choice(listed if isinstance(listed, list) else []),
@@ -139,7 +158,11 @@ def _strict(schema: JsonValue, dialect: StrictDialect) -> JsonObject:
                 **_remaining(schema, dialect),
             }
         case str(kind) if kind in _KINDS.values():
-            return {**described, "type": kind, **_remaining(schema, dialect)}
+            return {
+                **described,
+                "type": kind,
+                **_remaining(schema, dialect),
+            }
         case _:
             raise _NotEnforceable
 
@@ -182,12 +205,14 @@ def _nullable(schema: JsonObject) -> JsonObject:
         {"description": schema["description"]} if "description" in schema else {}
     )
     choices = inner.get("anyOf", [inner])
-    others = (
-        [choice for choice in choices if choice != _NULL]
-        if isinstance(choices, list)
-        else []
-    )
-    return {**described, "anyOf": [*others, _NULL]}
+    if isinstance(choices, list):
+        others = [choice for choice in choices if choice != _NULL]
+    else:
+        others = []
+    return {
+        **described,
+        "anyOf": [*others, _NULL],
+    }
 
 
 def _strict_choice(values: list[JsonValue]) -> JsonObject:
@@ -201,7 +226,9 @@ def _strict_choice(values: list[JsonValue]) -> JsonObject:
         _NULL if kind == "null" else {"type": kind, "enum": of_kind}
         for kind, of_kind in by_kind.items()
     ]
-    return groups[0] if len(groups) == 1 else {"anyOf": [*groups]}
+    if len(groups) == 1:
+        return groups[0]
+    return {"anyOf": [*groups]}
 
 
 def _remaining(schema: JsonObject, dialect: StrictDialect) -> JsonObject:

@@ -104,7 +104,8 @@ class SSEDecoder:
         self._line += first
         for begun in others:
             line, self._line = self._line, bytearray(begun)
-            if (event := self._end_line(bytes(line))) is not None:
+            event = self._end_line(bytes(line))
+            if event is not None:
                 yield event
         self._check_size(len(self._line))
 
@@ -159,7 +160,9 @@ class NDJSONDecoder(SSEDecoder):
 
     @override
     def _end_line(self, line: bytes) -> ServerSentEvent | None:
-        return ServerSentEvent(line.strip()) if line.strip() else None
+        if line.strip():
+            return ServerSentEvent(line.strip())
+        return None
 
 
 _NOT_JSON = frozenset({"json_invalid", "string_unicode"})
@@ -171,7 +174,11 @@ class _NoneUnlessValid:
     def __get_pydantic_core_schema__(
         cls, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        return with_default_schema(handler(source), default=None, on_error="default")
+        return with_default_schema(
+            handler(source),
+            default=None,
+            on_error="default",
+        )
 
 
 type Lenient[T] = Annotated[T | None, _NoneUnlessValid]
@@ -182,7 +189,9 @@ class WireModel(BaseModel, frozen=True, extra="ignore"):
     """Base of everything that is parsed from a service; unknown fields are ignored."""
 
 
-def parse_as[T](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
+def parse_as[
+    T,
+](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
     """Parse JSON, text or UTF-8, as `kind`; `what` names it in errors, as in "an answer".
 
     Raises `ProviderReplyInvalid`, which says where the JSON is wrong and quotes none of
@@ -193,7 +202,10 @@ def parse_as[T](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
     except ValidationError as err:
         if err.errors(include_url=False)[0]["type"] not in _NOT_JSON:
             raise _wrong_shape(err, what) from None
-    text = sent if isinstance(sent, str) else sent.decode(errors="replace")
+    if isinstance(sent, str):
+        text = sent
+    else:
+        text = sent.decode(errors="replace")
     try:  # Python's parser accepts lone surrogates, as JavaScript servers send them
         return kind.validate_python(json.loads(text, parse_int=_whole))
     except ValidationError as err:
@@ -230,7 +242,9 @@ def arguments_text(arguments: JsonValue) -> str:
     """Return the arguments of a call as text; some servers send the object itself."""
     if isinstance(arguments, str):
         return arguments
-    return "" if arguments is None else canonical_json(arguments)
+    if arguments is None:
+        return ""
+    return canonical_json(arguments)
 
 
 _LOGGER = logging.getLogger(__name__)
@@ -272,7 +286,10 @@ class TokenCounts(WireModel):
 
     def usage(self) -> Usage:
         """Return the counts; those that were not sent are zero."""
-        cached = 0 if self.cached_tokens == _NO_COUNT else self.cached_tokens or 0
+        if self.cached_tokens == _NO_COUNT:
+            cached = 0
+        else:
+            cached = self.cached_tokens or 0
         return Usage(
             self.input_tokens or 0,
             self.output_tokens or 0,
@@ -378,7 +395,8 @@ class ReplyReader(ABC):
                 "the prompt leaves no room for an answer",
                 self._usage.input_tokens or None,
             )
-        if (reason := self._finish_reason()) is FinishReason.UNKNOWN:
+        reason = self._finish_reason()
+        if reason is FinishReason.UNKNOWN:
             if is_empty:
                 raise ProviderReplyInvalid(
                     f"the service ended an answer before its first word: {self._finish[:100]!r}"
@@ -429,7 +447,11 @@ class ReplyReader(ABC):
             if page.url and len(page.url) <= _URL
         }
         sources: JsonValue = [
-            {"title": title, "url": url} for url, title in islice(pages.items(), _PAGES)
+            {
+                "title": title,
+                "url": url,
+            }
+            for url, title in islice(pages.items(), _PAGES)
         ]
         content: JsonObject = (
             {"error": "The search failed."} if failed else {"sources": sources}
@@ -438,7 +460,11 @@ class ReplyReader(ABC):
             call.id, call.name, canonical_json(content), failed, open_world=True
         )
         items = () if self._calls_begun else self._items_of_ended()
-        yield ServiceSearched(call, result, items)
+        yield ServiceSearched(
+            call,
+            result,
+            items,
+        )
 
     def _read_event(self, event: ServerSentEvent) -> Iterator[ProviderEvent]:
         data = event.data.strip()
@@ -495,7 +521,9 @@ class ReplyReader(ABC):
         reason = _FINISH_REASONS.get(named, FinishReason.UNKNOWN)
         if reason.is_cut:
             return reason
-        return FinishReason.TOOL_CALLS if self._has_calls else FinishReason.STOP
+        if self._has_calls:
+            return FinishReason.TOOL_CALLS
+        return FinishReason.STOP
 
 
 def _error_report(data: bytes) -> JsonValue:

@@ -35,7 +35,13 @@ if TYPE_CHECKING:
 type Phrase = tuple[str, ...]
 """Words in the order in which they are said."""
 
-_SLOTS: Final = ("it", "action", "order", "name", "place")
+_SLOTS: Final = (
+    "it",
+    "action",
+    "order",
+    "name",
+    "place",
+)
 
 
 class Action(StrEnum):
@@ -134,7 +140,12 @@ class Wording(_LanguageTable):
 
 
 _FOLDER: Final = Path(__file__).parent
-_OTHER_CODES: Final = {"no": "nb", "iw": "he", "in": "id", "tl": "fil"}
+_OTHER_CODES: Final = {
+    "no": "nb",
+    "iw": "he",
+    "in": "id",
+    "tl": "fil",
+}
 """Codes under which languages are known, too."""
 WORDINGS: Final = read_language_files("answers", Wording)
 """The languages with files, by code (ISO 639-1). Read at import, which Home Assistant does in an executor."""
@@ -163,7 +174,10 @@ def _brief_wordings() -> Mapping[str, Wording]:
     return {code: Wording.model_validate(fields) for code, fields in merged.items()}
 
 
-ALL_WORDINGS: Final = {**_brief_wordings(), **WORDINGS}
+ALL_WORDINGS: Final = {
+    **_brief_wordings(),
+    **WORDINGS,
+}
 """All languages, by code."""
 
 
@@ -199,7 +213,10 @@ def may_except(request: str, language: str) -> bool:
     return _contains_any(request, wording.exceptions)
 
 
-def _contains_any(request: str, phrases: Iterable[str]) -> bool:
+def _contains_any(
+    request: str,
+    phrases: Iterable[str],
+) -> bool:
     words = heard_words(request)
     return any(contains_phrase(words, _words_of(phrase)) for phrase in phrases)
 
@@ -209,11 +226,18 @@ _words_of: Final = cache(heard_words)
 
 
 @cache
-def action_words(code: str, action: Action) -> frozenset[str]:
+def action_words(
+    code: str,
+    action: Action,
+) -> frozenset[str]:
     """Return the words of a request for an action, without accents; none in a language without such words."""
-    templates = (
-        ALL_WORDINGS[code].actions.get(action, ()) if code in ALL_WORDINGS else ()
-    )
+    if code in ALL_WORDINGS:
+        templates = ALL_WORDINGS[code].actions.get(
+            action,
+            (),
+        )
+    else:
+        templates = ()
     return frozenset(
         word
         for phrase in phrases_of(templates, {"it": ["[x]"]})

@@ -78,7 +78,9 @@ NOTHING_NAMED: Final = QuestionContext()
 
 def understood_language(tag: str) -> str:
     """Return the language in which answers are read for a tag such as `pt-BR`: itself, or else English."""
-    return tag if language_code(tag) in ALL_WORDINGS else _FALLBACK
+    if language_code(tag) in ALL_WORDINGS:
+        return tag
+    return _FALLBACK
 
 
 def prepare_answers(language: str, question: QuestionContext) -> None:
@@ -100,9 +102,17 @@ def understand_answer(
     if len(text) > _MAX_CHARACTERS + len(question.repetition):
         return Meaning.OTHER
     meanings = (
-        _meaning(text, code, question) for code in languages_of_answers(language)
+        _meaning(
+            text,
+            code,
+            question,
+        )
+        for code in languages_of_answers(language)
     )
-    answer = next((one for one in meanings if one is not Meaning.OTHER), Meaning.OTHER)
+    answer = next(
+        (one for one in meanings if one is not Meaning.OTHER),
+        Meaning.OTHER,
+    )
     if answer is not Meaning.OTHER and _means_neither(text, language):
         return Meaning.OTHER
     return answer
@@ -132,10 +142,18 @@ def understand_choice(
     means one of these.
     """
     found = (
-        _choice(text, code, options, spoken)
+        _choice(
+            text,
+            code,
+            options,
+            spoken,
+        )
         for code in languages_of_answers(language) or (_FALLBACK,)
     )
-    return next((one for one in found if one is not None), None)
+    return next(
+        (one for one in found if one is not None),
+        None,
+    )
 
 
 def _choice(
@@ -143,7 +161,10 @@ def _choice(
 ) -> tuple[int, ...] | None:
     """Return the options that an answer chooses in one language."""
     wording = ALL_WORDINGS[code]
-    first, *rest = _MARK.split(text, maxsplit=1)
+    first, *rest = _MARK.split(
+        text,
+        maxsplit=1,
+    )
     if rest and heard_words(first) in _folded(wording.corrections):
         text = rest[0]
     if spoken_words(text, wording.folded) is None:
@@ -151,8 +172,19 @@ def _choice(
     polite, around = _fillers(code)
     heard = heard_words(text.translate(character_map(wording.folded)))
     heard = _without_courtesies(heard, polite)
-    chosen = _by_place(heard, wording, len(options), spoken)
-    return _by_name(heard, around, options) if chosen is None else chosen
+    chosen = _by_place(
+        heard,
+        wording,
+        len(options),
+        spoken,
+    )
+    if chosen is None:
+        return _by_name(
+            heard,
+            around,
+            options,
+        )
+    return chosen
 
 
 def _by_place(
@@ -163,9 +195,14 @@ def _by_place(
         return (0, 1)
     for place, template in enumerate(wording.ordinals, start=1):
         if heard in _folded([template]):
-            chosen = count if place == len(wording.ordinals) else place
+            if place == len(wording.ordinals):
+                chosen = count
+            else:
+                chosen = place
             if chosen <= count:
-                return (chosen - 1,) if chosen <= spoken else ()
+                if chosen <= spoken:
+                    return (chosen - 1,)
+                return ()
     return None
 
 
@@ -182,17 +219,26 @@ def _by_name(
         ]
         if meant and content:
             exact = [number for number in meant if content in options[number]]
-            return next((tuple(one) for one in (meant, exact) if len(one) == 1), ())
+            return next(
+                (tuple(one) for one in (meant, exact) if len(one) == 1),
+                (),
+            )
     return None
 
 
-def _without_courtesies(heard: Phrase, polite: Iterable[Phrase]) -> Phrase:
+def _without_courtesies(
+    heard: Phrase,
+    polite: Iterable[Phrase],
+) -> Phrase:
     """Return what was heard without courtesies before and after it."""
     for one in polite:
         if heard[: len(one)] == one:
             return _without_courtesies(heard[len(one) :], polite)
         if heard[-len(one) :] == one:
-            return _without_courtesies(heard[: -len(one)], polite)
+            return _without_courtesies(
+                heard[: -len(one)],
+                polite,
+            )
     return heard
 
 
@@ -201,7 +247,10 @@ def _fillers(code: str) -> tuple[frozenset[Phrase], frozenset[str]]:
     """Return the phrases that may stand before and after a choice, and the words that may stand around a name."""
     wording = ALL_WORDINGS[code]
     polite = _folded((*wording.courtesies, *wording.yes))
-    slots = {"name": ["x"], "place": ["x"]}
+    slots = {
+        "name": ["x"],
+        "place": ["x"],
+    }
     around = {
         word
         for phrase in _folded((*wording.named, *wording.placed, *wording.it), slots)
@@ -223,7 +272,9 @@ def languages_of_answers(language: str) -> tuple[str, ...]:
     code = language_code(language)
     if code not in ALL_WORDINGS:
         return ()
-    return (code, _FALLBACK) if ALL_WORDINGS[code].is_brief else (code,)
+    if ALL_WORDINGS[code].is_brief:
+        return (code, _FALLBACK)
+    return (code,)
 
 
 def _means_neither(text: str, language: str) -> bool:
@@ -233,7 +284,11 @@ def _means_neither(text: str, language: str) -> bool:
     )
 
 
-def _meaning(text: str, code: str, question: QuestionContext) -> Meaning:
+def _meaning(
+    text: str,
+    code: str,
+    question: QuestionContext,
+) -> Meaning:
     """Return what an answer means in one language."""
     folded = ALL_WORDINGS[code].folded
     words = spoken_words(text, folded)
@@ -244,7 +299,9 @@ def _meaning(text: str, code: str, question: QuestionContext) -> Meaning:
     phrases = _answer_phrases(code, question)
     if phrases.agree(words):
         return Meaning.YES
-    return Meaning.NO if phrases.decline(words) else Meaning.OTHER
+    if phrases.decline(words):
+        return Meaning.NO
+    return Meaning.OTHER
 
 
 type _Step = tuple[int, frozenset[Phrase], int]
@@ -268,11 +325,21 @@ class _AnswerPhrases:
 
     def agree(self, words: Phrase) -> bool:
         """Return True if the words are a plain yes."""
-        return self._lead(words, self.yes, self.after_yes, self.yes_alone)
+        return self._lead(
+            words,
+            self.yes,
+            self.after_yes,
+            self.yes_alone,
+        )
 
     def decline(self, words: Phrase) -> bool:
         """Return True if the words are a plain no."""
-        return self._lead(words, self.no, self.no, self.no_alone)
+        return self._lead(
+            words,
+            self.no,
+            self.no,
+            self.no_alone,
+        )
 
     def _lead(
         self,
@@ -284,11 +351,31 @@ class _AnswerPhrases:
         """Return True if all the words are a first phrase and others of `then`, or one phrase that stands alone."""
         polite = self.courtesies
         steps: tuple[_Step, ...] = (
-            (_BEGUN, polite, _BEGUN),
-            (_BEGUN, first, _ANSWERED),
-            (_ANSWERED, then | polite, _ANSWERED),
-            (_BEGUN, alone, _FINISHED),
-            (_FINISHED, polite, _FINISHED),
+            (
+                _BEGUN,
+                polite,
+                _BEGUN,
+            ),
+            (
+                _BEGUN,
+                first,
+                _ANSWERED,
+            ),
+            (
+                _ANSWERED,
+                then | polite,
+                _ANSWERED,
+            ),
+            (
+                _BEGUN,
+                alone,
+                _FINISHED,
+            ),
+            (
+                _FINISHED,
+                polite,
+                _FINISHED,
+            ),
         )
         reached: list[set[int]] = [{_BEGUN}, *(set[int]() for _ in words)]
         for start, end in combinations(range(len(words) + 1), 2):
@@ -305,7 +392,13 @@ class _AnswerPhrases:
 def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
     """Combine the words of a language with what the question named."""
     wording = ALL_WORDINGS[language]
-    actions = wording.actions.get(question.action, ()) if question.action else ()
+    if question.action:
+        actions = wording.actions.get(
+            question.action,
+            (),
+        )
+    else:
+        actions = ()
     shared = {
         "name": _usable_names(language, question.names),
         "place": _usable_places(language, question.place),
@@ -318,7 +411,10 @@ def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
         "order": [action for action in actions if "<it>" not in action],
         "it": device,
     }
-    declining = {**shared, "it": (*wording.them, *one)}
+    declining = {
+        **shared,
+        "it": (*wording.them, *one),
+    }
     yes = _phrases(wording, wording.yes, agreeing)
     repeated = (
         *actions,
@@ -326,9 +422,8 @@ def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
         *wording.placed,
     )
     after_yes = yes | _phrases(wording, (*wording.after_yes, *repeated), agreeing)
-    if (whole := spoken_words(question.repetition, wording.folded)) and negations(
-        language
-    ).isdisjoint(whole):
+    whole = spoken_words(question.repetition, wording.folded)
+    if whole and negations(language).isdisjoint(whole):
         after_yes |= {whole}
     return _AnswerPhrases(
         yes=yes,
@@ -336,7 +431,11 @@ def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
         after_yes=after_yes,
         no=_phrases(wording, wording.no, declining),
         no_alone=_phrases(wording, wording.no_alone, declining),
-        courtesies=_phrases(wording, wording.courtesies, {}),
+        courtesies=_phrases(
+            wording,
+            wording.courtesies,
+            {},
+        ),
     )
 
 
@@ -358,12 +457,20 @@ def _phrases(
     }
 
 
-def _usable_places(language: str, place: str) -> list[str]:
+def _usable_places(
+    language: str,
+    place: str,
+) -> list[str]:
     """Return the name of the room, unless it could be taken for a no, an action or a time: "in 10 minutes"."""
-    return [] if any(map(str.isnumeric, place)) else _usable_names(language, [place])
+    if any(map(str.isnumeric, place)):
+        return []
+    return _usable_names(language, [place])
 
 
-def _usable_names(language: str, names: Iterable[str]) -> list[str]:
+def _usable_names(
+    language: str,
+    names: Iterable[str],
+) -> list[str]:
     """Return the names except those that could be taken for a no or an action."""
     folded = ALL_WORDINGS[language].folded
     actions = _requests(language)
@@ -382,7 +489,10 @@ def _requests(language: str) -> frozenset[Phrase]:
     requests = [
         template for templates in wording.actions.values() for template in templates
     ]
-    return phrases_of(requests, {"it": (*wording.it, *wording.them)})
+    return phrases_of(
+        requests,
+        {"it": (*wording.it, *wording.them)},
+    )
 
 
 @cache

@@ -77,7 +77,10 @@ def _may_hold_number(
     ):
         return True
     known = _vocabulary(language_code(language))
-    found = _numbers_in(known.without_idioms(_words(text)), known)
+    found = _numbers_in(
+        known.without_idioms(_words(text)),
+        known,
+    )
     is_long = found.digits >= SHORTEST_PIN or (
         found.has_large and (found.digits > 0 or len(found.numbers) > 1)
     )
@@ -146,9 +149,18 @@ class _Vocabulary:
     courtesies: frozenset[Phrase]
     """Words that add nothing to a PIN, or answer a question."""
 
-    def number_at(self, words: Phrase, start: int) -> _Number | None:
+    def number_at(
+        self,
+        words: Phrase,
+        start: int,
+    ) -> _Number | None:
         """Return the longest number that begins there."""
-        if end := _longest(words, start, self.numbers):
+        end = _longest(
+            words,
+            start,
+            self.numbers,
+        )
+        if end:
             return _Number(
                 end,
                 len(self.numbers[words[start:end]]),
@@ -158,7 +170,11 @@ class _Vocabulary:
         if word.isdecimal():
             return _Number(start + 1, len(word))
         if self.large.fullmatch(word):
-            return _Number(start + 1, int(self._holds_number(word)), is_large=True)
+            return _Number(
+                start + 1,
+                int(self._holds_number(word)),
+                is_large=True,
+            )
         return None
 
     def without_idioms(self, words: Phrase) -> Phrase:
@@ -166,14 +182,23 @@ class _Vocabulary:
         left: list[str] = []
         start = 0
         while start < len(words):
-            end = _longest(words, start, self.idioms)
+            end = _longest(
+                words,
+                start,
+                self.idioms,
+            )
             if not end or self._is_number(words, start, end):
                 left.append(words[start])
                 end = start + 1
             start = end
         return tuple(left)
 
-    def _is_number(self, words: Phrase, start: int, end: int) -> bool:
+    def _is_number(
+        self,
+        words: Phrase,
+        start: int,
+        end: int,
+    ) -> bool:
         """Return True if an idiom is part of a number because it stands beside another one: "四万一千"."""
         beside = [place for place in (start - 1, end) if 0 <= place < len(words)]
         return all(
@@ -194,7 +219,8 @@ def _numbers_in(words: Phrase, known: _Vocabulary) -> _Numbers:
     found = _Numbers()
     start = 0
     while start < len(words):
-        if number := known.number_at(words, start):
+        number = known.number_at(words, start)
+        if number:
             found.numbers.append(number)
             start = number.end
         elif end := _longest(words, start, known.courtesies):
@@ -209,9 +235,19 @@ def _longest(
     words: Phrase, start: int, phrases: Mapping[Phrase, str] | frozenset[Phrase]
 ) -> int:
     """Return the end of the longest phrase that begins at `start`; 0 if none does."""
-    longest = max(map(len, phrases), default=0)
-    ends = range(min(len(words), start + longest), start, -1)
-    return next((end for end in ends if words[start:end] in phrases), 0)
+    longest = max(
+        map(len, phrases),
+        default=0,
+    )
+    ends = range(
+        min(len(words), start + longest),
+        start,
+        -1,
+    )
+    return next(
+        (end for end in ends if words[start:end] in phrases),
+        0,
+    )
 
 
 def _words(text: str) -> Phrase:
@@ -236,7 +272,12 @@ def _vocabulary(language: str) -> _Vocabulary:
         weak=_phrases(numbers.weak),
         idioms=_phrases(numbers.idioms),
         courtesies=_phrases(
-            (*numbers.before, *numbers.after, *answers, *wording.courtesies)
+            (
+                *numbers.before,
+                *numbers.after,
+                *answers,
+                *wording.courtesies,
+            )
         ),
     )
 

@@ -49,7 +49,10 @@ class Tries:
         """Return the seconds until the device is unlocked: 0 if it is not locked, at most `LOCK_SECONDS`."""
         if self.locked_until is None:
             return 0.0
-        return min(max(self.locked_until - now, 0.0), LOCK_SECONDS)
+        return min(
+            max(self.locked_until - now, 0.0),
+            LOCK_SECONDS,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +65,38 @@ class PinGuard:
 
     tries: tuple[Tries, ...] = ()
 
-    def begin_try(self, device: str, now: float) -> tuple[Self, Permission]:
+    def begin_try(
+        self,
+        device: str,
+        now: float,
+    ) -> tuple[Self, Permission]:
         """Count a try. The new state has to be stored before a PIN is compared."""
         known = (
             one for one in self.tries if one.device == device
         )  # several from two files
-        tries = max(known, key=lambda one: one.begun, default=Tries(device))
+        tries = max(
+            known,
+            key=lambda one: one.begun,
+            default=Tries(device),
+        )
         others = (one for one in self.tries if one.device != device)
         remaining = tuple(
             one for one in others if one.locked_until is None or one.seconds_locked(now)
         )
         permission: Permission
-        if seconds := tries.seconds_locked(now):
-            tries = Tries(device, tries.begun, now + seconds)
+        seconds = tries.seconds_locked(now)
+        if seconds:
+            tries = Tries(
+                device,
+                tries.begun,
+                now + seconds,
+            )
             permission = Locked(seconds)
         else:
-            begun = 1 if tries.locked_until is not None else tries.begun + 1
+            if tries.locked_until is not None:
+                begun = 1
+            else:
+                begun = tries.begun + 1
             tries = Tries(
                 device, begun, now + LOCK_SECONDS if begun == MAX_TRIES else None
             )
@@ -91,7 +110,11 @@ class PinGuard:
     def as_json(self) -> list[JsonValue]:
         """Return the tries as JSON. It reveals nothing about a PIN."""
         return [
-            {"device": one.device, "begun": one.begun, "locked_until": one.locked_until}
+            {
+                "device": one.device,
+                "begun": one.begun,
+                "locked_until": one.locked_until,
+            }
             for one in self.tries
         ]
 
@@ -114,7 +137,11 @@ def _tries(stored: JsonValue) -> Tries:
             if (1 <= begun < MAX_TRIES and until is None) or (
                 begun == MAX_TRIES and is_locked
             ):
-                return Tries(device, begun, until)
+                return Tries(
+                    device,
+                    begun,
+                    until,
+                )
         case _:
             pass
     raise ValueError("the stored tries of a PIN are invalid")

@@ -49,7 +49,12 @@ def spoken_digits(
     if len(text) > _MAX_CHARACTERS:
         return None
     readings = (
-        _digits_in(text, code, question) for code in languages_of_answers(language)
+        _digits_in(
+            text,
+            code,
+            question,
+        )
+        for code in languages_of_answers(language)
     )
     return next(filter(None, readings), None)
 
@@ -64,7 +69,10 @@ _AROUND_PIN: Final = frozenset(
 """Words, without accents, that may stand around a PIN, as they are said or misheard. None of them can be a no."""
 
 
-def whole_digits(text: str, language: str) -> str | None:
+def whole_digits(
+    text: str,
+    language: str,
+) -> str | None:
     """Return the digits of a PIN that was recognized between a few other words: "My pen is 4711".
 
     Returns None if another word may mean anything, or if the digits are not written as
@@ -82,25 +90,41 @@ def whole_digits(text: str, language: str) -> str | None:
         return None
     if not _AROUND_PIN.issuperset(words):
         return None
-    digits = re.sub(r"\D", "", numbers[0])
-    return digits if SHORTEST_PIN <= len(digits) <= LONGEST_PIN else None
+    digits = re.sub(
+        r"\D",
+        "",
+        numbers[0],
+    )
+    if SHORTEST_PIN <= len(digits) <= LONGEST_PIN:
+        return digits
+    return None
 
 
-def _digits_in(text: str, language: str, question: QuestionContext) -> str | None:
+def _digits_in(
+    text: str,
+    language: str,
+    question: QuestionContext,
+) -> str | None:
     """Return the digits of a PIN said in one language."""
     words = _words_and_pauses(
         in_ascii_digits(text) if ALL_WORDINGS[language].is_brief else text
     )
     if words is None or len(words) > _MAX_WORDS:
         return None
-    surroundings = _Surroundings(known_numbers(language), language, question)
+    surroundings = _Surroundings(
+        known_numbers(language),
+        language,
+        question,
+    )
     plain = tuple(map(fold, words))
     readings = {
         digits
         for start, end in surroundings.cores(words, plain)
         for digits in _readings(plain[start:end], surroundings.known.values)
     }
-    return readings.pop() if len(readings) == 1 else None
+    if len(readings) == 1:
+        return readings.pop()
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +201,11 @@ class _Surroundings:
     language: str
     question: QuestionContext
 
-    def cores(self, words: Phrase, plain: Phrase) -> Iterator[tuple[int, int]]:
+    def cores(
+        self,
+        words: Phrase,
+        plain: Phrase,
+    ) -> Iterator[tuple[int, int]]:
         """Yield the start and end of the digits. `plain` are the same words without accents."""
         ends = [
             end
@@ -188,7 +216,11 @@ class _Surroundings:
             if self._may_lead(words[:start], plain[:start]):
                 yield from ((start, end) for end in ends if end > start)
 
-    def _may_lead(self, words: Phrase, plain: Phrase) -> bool:
+    def _may_lead(
+        self,
+        words: Phrase,
+        plain: Phrase,
+    ) -> bool:
         """Return True if this is a yes and a courtesy, one of them, or nothing."""
         return any(
             _spoken(plain[parted:]) in self.known.before
@@ -196,7 +228,11 @@ class _Surroundings:
             for parted in range(len(words) + 1)
         )
 
-    def _may_follow(self, words: Phrase, plain: Phrase) -> bool:
+    def _may_follow(
+        self,
+        words: Phrase,
+        plain: Phrase,
+    ) -> bool:
         """Return True if this is a courtesy and a yes, one of them, or nothing."""
         return any(
             _spoken(plain[:parted]) in self.known.after
@@ -204,9 +240,14 @@ class _Surroundings:
             for parted in range(len(words) + 1)
         )
 
-    def _agrees(self, words: Phrase, nearest: Phrase) -> bool:
+    def _agrees(
+        self,
+        words: Phrase,
+        nearest: Phrase,
+    ) -> bool:
         """Return True if the words are a plain yes, or none. A number next to the digits belongs to them."""
-        if not (spoken := _spoken(words)):
+        spoken = _spoken(words)
+        if not spoken:
             return True
         if _value(nearest, self.known.values) is not None:
             return False
@@ -221,7 +262,10 @@ def _spoken(words: Phrase) -> Phrase:
     return tuple(word for word in words if word != _PAUSED)
 
 
-def _readings(words: Phrase, values: Mapping[Phrase, str]) -> set[str]:
+def _readings(
+    words: Phrase,
+    values: Mapping[Phrase, str],
+) -> set[str]:
     """Return the PINs that the words can be read as.
 
     Each reading splits the words into numbers. Two neighbors that could be one number
@@ -239,7 +283,8 @@ def _readings(words: Phrase, values: Mapping[Phrase, str]) -> set[str]:
             }
             continue
         for end in range(start + 1, len(words) + 1):
-            if (digits := _value(words[start:end], values)) is None:
+            digits = _value(words[start:end], values)
+            if digits is None:
                 continue
             heads = {
                 joined + digits
@@ -257,14 +302,21 @@ def _readings(words: Phrase, values: Mapping[Phrase, str]) -> set[str]:
     }
 
 
-def _value(words: Phrase, values: Mapping[Phrase, str]) -> str | None:
+def _value(
+    words: Phrase,
+    values: Mapping[Phrase, str],
+) -> str | None:
     """Return the digits of one number."""
     if len(words) == 1 and words[0].isascii() and words[0].isdigit():
         return words[0]
     return values.get(words)
 
 
-def _make_one(first: Phrase, second: Phrase, values: Mapping[Phrase, str]) -> bool:
+def _make_one(
+    first: Phrase,
+    second: Phrase,
+    values: Mapping[Phrase, str],
+) -> bool:
     """Return True if two adjacent numbers are, or may be meant as, one: "forty seven", "forty 7"."""
     if not first:
         return False

@@ -38,7 +38,11 @@ _POOL_TIMEOUT: Final = 10.0
 """Seconds to wait for a free connection."""
 _DATABASE_ENDINGS: Final = frozenset({".db", ".db3", ".sqlite", ".sqlite3"})
 """Only these are put aside when damaged; another file may have been named by mistake."""
-_FILE_SUFFIXES: Final = ("", "-wal", "-shm")
+_FILE_SUFFIXES: Final = (
+    "",
+    "-wal",
+    "-shm",
+)
 _PRAGMAS: Final = (
     # readers never wait for the writer, and a killed process loses nothing
     "PRAGMA journal_mode=WAL",
@@ -80,7 +84,12 @@ _TEXTS: Final = {
 class Database:
     """A database of records, opened by its first user."""
 
-    def __init__(self, url: str, *, may_be_empty: bool = False) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        may_be_empty: bool = False,
+    ) -> None:
         """Take an SQLAlchemy URL. Raises StoreUnavailable (WRONG_URL, UNSUPPORTED) for an invalid one.
 
         A file that exists and is empty is damaged, unless it `may_be_empty`.
@@ -197,7 +206,11 @@ class Database:
             return False
         return True
 
-    def _require_ok(self, connection: Connection, check: str) -> None:
+    def _require_ok(
+        self,
+        connection: Connection,
+        check: str,
+    ) -> None:
         if connection.exec_driver_sql(check).scalar() != "ok":
             raise _unavailable(Trouble.CORRUPT, self.where)
 
@@ -235,7 +248,11 @@ class Database:
                     raise (
                         failure
                         if is_told
-                        else _unavailable(Trouble.OTHER, self.where, type(err).__name__)
+                        else _unavailable(
+                            Trouble.OTHER,
+                            self.where,
+                            type(err).__name__,
+                        )
                     ) from None
                 self._engine = engine
                 self._opened_file = self._file_id()
@@ -260,8 +277,16 @@ class Database:
                 pool_pre_ping=not self.is_file,
             )
             if self.is_file:
-                event.listen(engine, "connect", _set_up_sqlite)
-                event.listen(engine, "begin", _begin_in_sqlite)
+                event.listen(
+                    engine,
+                    "connect",
+                    _set_up_sqlite,
+                )
+                event.listen(
+                    engine,
+                    "begin",
+                    _begin_in_sqlite,
+                )
         except NoSuchModuleError:
             unknown = f"There is no driver called {self._url.drivername}."
             raise StoreUnavailable(Trouble.WRONG_URL, unknown) from None
@@ -276,7 +301,10 @@ class Database:
         return engine
 
 
-def failure_of(error: Exception, where: str) -> StoreUnavailable | RecordRefused:
+def failure_of(
+    error: Exception,
+    where: str,
+) -> StoreUnavailable | RecordRefused:
     """Translate an error of the database at `where`. Its own text is dropped: it may hold values or a password."""
     if isinstance(error, UnicodeDecodeError):
         return _unavailable(Trouble.CORRUPT, where)
@@ -287,11 +315,24 @@ def failure_of(error: Exception, where: str) -> StoreUnavailable | RecordRefused
             f"The history in {where} does not accept a record ({type(error).__name__})."
         )
     if not isinstance(error, DBAPIError):
-        return _unavailable(Trouble.OTHER, where, type(error).__name__)
-    code = getattr(error.orig, "sqlite_errorcode", None)
+        return _unavailable(
+            Trouble.OTHER,
+            where,
+            type(error).__name__,
+        )
+    code = getattr(
+        error.orig,
+        "sqlite_errorcode",
+        None,
+    )
     if isinstance(code, int):
         return _unavailable(
-            _SQLITE_ERRORS.get(code & 0xFF, Trouble.OTHER), where, f"SQLite {code}"
+            _SQLITE_ERRORS.get(
+                code & 0xFF,
+                Trouble.OTHER,
+            ),
+            where,
+            f"SQLite {code}",
         )
     if isinstance(
         error.orig, sqlite3.OperationalError
@@ -304,11 +345,22 @@ def failure_of(error: Exception, where: str) -> StoreUnavailable | RecordRefused
     trouble = _SQLSTATES.get(
         str(state), Trouble.SERVER_GONE if is_gone else Trouble.OTHER
     )
-    return _unavailable(trouble, where, state or type(error).__name__)
+    return _unavailable(
+        trouble,
+        where,
+        state or type(error).__name__,
+    )
 
 
-def _unavailable(trouble: Trouble, where: str, code: str = "") -> StoreUnavailable:
-    text = _TEXTS.get(trouble, f"It does not work as it should ({code}).")
+def _unavailable(
+    trouble: Trouble,
+    where: str,
+    code: str = "",
+) -> StoreUnavailable:
+    text = _TEXTS.get(
+        trouble,
+        f"It does not work as it should ({code}).",
+    )
     return StoreUnavailable(
         trouble, f"The history in {where} cannot be used now. {text}"
     )
@@ -345,7 +397,10 @@ def _parsed(address: str) -> URL:
 def _where(url: URL) -> str:
     if url.get_backend_name() == SQLITE:
         return str(url.database)
-    port = "" if url.port is None else f":{url.port}"
+    if url.port is None:
+        port = ""
+    else:
+        port = f":{url.port}"
     return f"{POSTGRESQL}://{url.host or 'localhost'}{port}/{url.database or ''}"
 
 
@@ -362,5 +417,6 @@ def _set_up_sqlite(connection: DBAPIConnection, _record: ConnectionPoolEntry) ->
 
 
 def _begin_in_sqlite(connection: Connection) -> None:
-    if begin := connection.get_execution_options().get("begin"):
+    begin = connection.get_execution_options().get("begin")
+    if begin:
         connection.exec_driver_sql(begin)

@@ -61,9 +61,21 @@ _TIMEOUT: Final = 20.0
 _FLUSH_TIMEOUT: Final = 0.2
 """Seconds that a search waits until waiting records are stored."""
 _EXPORTED: Final = (
-    ("turn", turns, 100),
-    ("audit", audit, 100),
-    ("response", responses, 5),
+    (
+        "turn",
+        turns,
+        100,
+    ),
+    (
+        "audit",
+        audit,
+        100,
+    ),
+    (
+        "response",
+        responses,
+        5,
+    ),
 )
 """Kinds of records, and how many are read at once; responses may be large."""
 _LIMITS: Final = WriterLimits()
@@ -87,7 +99,11 @@ class HistoryStore:
         record or puts a damaged file aside.
         """
         self._database = Database(url)
-        self._writer = HistoryWriter(self._database, on_state, limits)
+        self._writer = HistoryWriter(
+            self._database,
+            on_state,
+            limits,
+        )
         self._clock = clock
         self._timeout = timeout
         self._resumed = threading.Event()
@@ -123,7 +139,11 @@ class HistoryStore:
             Selection(conversation_id=conversation_id), most
         )
 
-    async def last_turn(self, selection: Selection, within: float) -> StoredTurn | None:
+    async def last_turn(
+        self,
+        selection: Selection,
+        within: float,
+    ) -> StoredTurn | None:
         """Return the latest selected turn.
 
         None if it ended more than `within` seconds ago, or as far in the future, by a
@@ -144,7 +164,10 @@ class HistoryStore:
         ]  # before it is stored
         # Those that are stored meanwhile must not hide among the older ones that are
         # left out.
-        limit = most + len(waiting) if most else None
+        if most:
+            limit = most + len(waiting)
+        else:
+            limit = None
         stored = await self._read(
             lambda connection: select_newest(
                 connection, turns, matching(turns, selection), turn_from_json, limit
@@ -183,13 +206,17 @@ class HistoryStore:
         """Have the waiting records stored first, unless that takes too long."""
         if self._writer.state.waiting:
             with suppress(StoreUnavailable):
-                await self._finish(self._writer.do(_no_work), _FLUSH_TIMEOUT)
+                await self._finish(
+                    self._writer.do(_no_work),
+                    _FLUSH_TIMEOUT,
+                )
 
     async def response(self, response_id: str) -> ResponseRecord | None:
         """Return the latest state of a response; None for an unknown one."""
-        if waiting := [
+        waiting = [
             one for one in self._writer.waiting(ResponseRecord) if one.id == response_id
-        ]:
+        ]
+        if waiting:
             return waiting[-1]
         where = responses.c.id == key_of(response_id)
         found = await self._read(
@@ -253,11 +280,17 @@ class HistoryStore:
 
     async def last_end(self) -> int:
         """Return when the last turn has ended, in seconds since the epoch; 0 without any."""
-        return await self._finish(self._writer.do(last_end), self._timeout)
+        return await self._finish(
+            self._writer.do(last_end),
+            self._timeout,
+        )
 
     async def export(self, selection: Selection) -> AsyncGenerator[str]:
         """Yield each selected record as a line of JSON without line end, with its `kind`: turn, audit or response."""
-        await self._finish(self._writer.do(_no_work), self._timeout)
+        await self._finish(
+            self._writer.do(_no_work),
+            self._timeout,
+        )
         for kind, table, most in _EXPORTED:
             after: int | None = 0
             while after is not None:
@@ -296,10 +329,18 @@ class HistoryStore:
 
     async def _delete(self, work: Callable[[Connection], int]) -> int:
         return await self._finish(
-            self._writer.do(work, self._database.shrink), self._timeout
+            self._writer.do(
+                work,
+                self._database.shrink,
+            ),
+            self._timeout,
         )
 
-    async def _finish(self, answer: Future[int], seconds: float) -> int:
+    async def _finish(
+        self,
+        answer: Future[int],
+        seconds: float,
+    ) -> int:
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(answer)
@@ -322,7 +363,10 @@ class HistoryStore:
             return work(connection)
 
 
-async def check_address(url: str, seconds: float = _TIMEOUT) -> None:
+async def check_address(
+    url: str,
+    seconds: float = _TIMEOUT,
+) -> None:
     """Open a database and create its tables. Raises StoreUnavailable if it cannot be used."""
     database = Database(url, may_be_empty=True)
     try:

@@ -69,7 +69,11 @@ class StoreUnavailable(Exception):
     It is no `AgentError`, because no turn fails of it.
     """
 
-    def __init__(self, trouble: Trouble, message: str) -> None:
+    def __init__(
+        self,
+        trouble: Trouble,
+        message: str,
+    ) -> None:
         """Keep the reason for callers with texts of their own."""
         super().__init__(message)
         self.trouble = trouble
@@ -303,7 +307,10 @@ def _weight_of_message(message: Message) -> int:
             assert_never(unreachable)
 
 
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_ENCODER: Final = json.JSONEncoder(
+    ensure_ascii=False,
+    separators=(",", ":"),
+)
 _LONE_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _LONG: Final = 1_000
 """Characters from which on bytes that the input holds too are stored once."""
@@ -337,7 +344,9 @@ def _role_of(value: Message | JsonObject) -> str | None:
             return "tool"
         case _:
             role = value.get("role")
-            return role if isinstance(role, str) else None
+            if isinstance(role, str):
+                return role
+            return None
 
 
 _MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(
@@ -365,7 +374,10 @@ def stored_json(value: JsonValue) -> str:
         text = _ENCODER.encode(value)
         if "NaN" in text or "Infinity" in text:
             text = _ENCODER.encode(json.loads(text, parse_constant=_null))
-    return _LONE_SURROGATES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+    return _LONE_SURROGATES.sub(
+        lambda half: f"\\u{ord(half[0]):04x}",
+        text,
+    )
 
 
 def _null(_number: str) -> None:
@@ -393,7 +405,10 @@ def turn_as_json(turn: StoredTurn) -> JsonObject:
 
 def turn_from_json(data: JsonObject) -> StoredTurn:
     """Read a stored turn, or raise StoredJsonInvalid."""
-    return _read(_TURN, data | {"messages": _messages_from_json(data, ())})
+    return _read(
+        _TURN,
+        data | {"messages": _messages_from_json(data, ())},
+    )
 
 
 def audit_as_json(record: AuditRecord) -> JsonObject:
@@ -422,7 +437,10 @@ def response_from_json(data: JsonObject) -> ResponseRecord:
     """Read a stored response, or raise StoredJsonInvalid."""
     items = _read(_OBJECTS, data.get("input"))
     payloads = _payloads(items)
-    return _read(_RESPONSE, data | {"messages": _messages_from_json(data, payloads)})
+    return _read(
+        _RESPONSE,
+        data | {"messages": _messages_from_json(data, payloads)},
+    )
 
 
 def _message_as_json(
@@ -442,8 +460,14 @@ def _message_as_json(
 def _attachment_as_json(
     attachment: Attachment, places: Mapping[str, int] | None
 ) -> JsonObject:
-    data = None if places is None else base64.b64encode(attachment.data).decode("ascii")
-    place = places.get(data) if places and data else None
+    if places is None:
+        data = None
+    else:
+        data = base64.b64encode(attachment.data).decode("ascii")
+    if places and data:
+        place = places.get(data)
+    else:
+        place = None
     stored = _StoredAttachment(
         mime_type=attachment.mime_type,
         name=attachment.name,
@@ -455,7 +479,10 @@ def _attachment_as_json(
     return {key: value for key, value in asdict(stored).items() if value is not None}
 
 
-def _messages_from_json(data: JsonObject, payloads: Iterable[str]) -> Transcript:
+def _messages_from_json(
+    data: JsonObject,
+    payloads: Iterable[str],
+) -> Transcript:
     known = dict(enumerate(payloads))
     return tuple(
         _message_from_json(message, known)
@@ -463,7 +490,10 @@ def _messages_from_json(data: JsonObject, payloads: Iterable[str]) -> Transcript
     )
 
 
-def _message_from_json(data: JsonObject, payloads: Mapping[int, str]) -> Message:
+def _message_from_json(
+    data: JsonObject,
+    payloads: Mapping[int, str],
+) -> Message:
     """Read a stored message, whose attachments may be among the `payloads` of the input, or raise StoredJsonInvalid."""
     message = _read(
         _MESSAGE, {key: value for key, value in data.items() if key != "attachments"}
@@ -471,9 +501,15 @@ def _message_from_json(data: JsonObject, payloads: Mapping[int, str]) -> Message
     if not isinstance(message, UserMessage):
         return message
     attachments: list[Attachment] = []
-    context = [message.context] if message.context else []
+    if message.context:
+        context = [message.context]
+    else:
+        context = []
     for one in _read(_STORED_ATTACHMENTS, data.get("attachments", [])):
-        encoded = one.data if one.in_input is None else payloads.get(one.in_input, "?")
+        if one.in_input is None:
+            encoded = one.data
+        else:
+            encoded = payloads.get(one.in_input, "?")
         if encoded is None:
             context.append(
                 f"Shown then, and not kept: {one.mime_type} {one.name}".rstrip()
@@ -492,7 +528,9 @@ def _message_from_json(data: JsonObject, payloads: Mapping[int, str]) -> Message
     )
 
 
-def _read[T](adapter: TypeAdapter[T], data: object) -> T:
+def _read[
+    T,
+](adapter: TypeAdapter[T], data: object) -> T:
     try:
         return adapter.validate_python(data)
     except ValidationError as err:

@@ -113,7 +113,12 @@ def insert_record(connection: Connection, record: Record) -> None:
         case StoredTurn():
             _insert_turn(connection, record)
         case AuditRecord():
-            row = _row(record.id, record.origin, record.at, audit_as_json(record))
+            row = _row(
+                record.id,
+                record.origin,
+                record.at,
+                audit_as_json(record),
+            )
             connection.execute(_NEW_AUDIT, row)
         case ResponseRecord():
             origin = TurnOrigin(
@@ -121,7 +126,12 @@ def insert_record(connection: Connection, record: Record) -> None:
                 agent=record.agent,
                 person_id=record.person_id,
             )
-            row = _row(record.id, origin, record.created_at, response_as_json(record))
+            row = _row(
+                record.id,
+                origin,
+                record.created_at,
+                response_as_json(record),
+            )
             same = responses.c.id == row["id"]
             in_place = (
                 update(responses).where(same, responses.c.at == row["at"]).values(row)
@@ -134,7 +144,12 @@ def insert_record(connection: Connection, record: Record) -> None:
 
 
 def _insert_turn(connection: Connection, turn: StoredTurn) -> None:
-    row = _row(turn.id, turn.origin, turn.ended_at, turn_as_json(turn))
+    row = _row(
+        turn.id,
+        turn.origin,
+        turn.ended_at,
+        turn_as_json(turn),
+    )
     seq: int | None = connection.scalar(
         _NEW_TURN, {**row, "outside": has_outside_content(turn.messages)}
     )
@@ -160,7 +175,10 @@ def _row(
     }
 
 
-def matching(table: Table, selection: Selection) -> ColumnElement[bool]:
+def matching(
+    table: Table,
+    selection: Selection,
+) -> ColumnElement[bool]:
     """Return the condition for the rows of a selection."""
     keys = (
         (table.c.conversation, selection.conversation_id),
@@ -216,16 +234,30 @@ def _readable[T](
     try:
         return parse(read_object(body))
     except StoredJsonInvalid as err:
-        _LOGGER.warning("Row %d of %s cannot be read: %s", seq, table.name, err)
+        _LOGGER.warning(
+            "Row %d of %s cannot be read: %s",
+            seq,
+            table.name,
+            err,
+        )
         return None
 
 
-def find_turns(connection: Connection, query: HistoryQuery) -> tuple[Found, ...]:
+def find_turns(
+    connection: Connection,
+    query: HistoryQuery,
+) -> tuple[Found, ...]:
     """Return the turns that match a query best, best first."""
     order = search_turns(connection, query)
     chosen = turns.c.seq.in_(order)
     marked = set(connection.scalars(select(turns.c.seq).where(chosen, turns.c.outside)))
-    found = select_newest(connection, turns, chosen, turn_from_json, None)
+    found = select_newest(
+        connection,
+        turns,
+        chosen,
+        turn_from_json,
+        None,
+    )
     return tuple(
         Found(
             turn_id=turn.id,
@@ -254,19 +286,44 @@ def list_turns(
         total = (
             connection.scalar(select(func.count()).select_from(turns).where(where)) or 0
         )
-    on_page = where if query.before is None else and_(where, turns.c.seq < query.before)
-    found = select_newest(connection, turns, on_page, turn_from_json, query.most)
+    if query.before is None:
+        on_page = where
+    else:
+        on_page = and_(
+            where,
+            turns.c.seq < query.before,
+        )
+    found = select_newest(
+        connection,
+        turns,
+        on_page,
+        turn_from_json,
+        query.most,
+    )
     changes = _changes_of(connection, found.values())
     listed = (
-        ListedTurn(seq=seq, turn=turn, changes=changes.get(turn.id, ()))
+        ListedTurn(
+            seq=seq,
+            turn=turn,
+            changes=changes.get(turn.id, ()),
+        )
         for seq, turn in found.items()
     )
     return tuple(listed)[::-1], total
 
 
-def _listed(connection: Connection, query: TurnList) -> ColumnElement[bool]:
+def _listed(
+    connection: Connection,
+    query: TurnList,
+) -> ColumnElement[bool]:
     conditions: list[ColumnElement[bool]] = [
-        matching(turns, Selection(device_id=query.device_id, agent=query.agent)),
+        matching(
+            turns,
+            Selection(
+                device_id=query.device_id,
+                agent=query.agent,
+            ),
+        ),
         true()
         if query.people is None
         else turns.c.person.in_([key_of(person) for person in query.people]),
@@ -278,12 +335,14 @@ def _listed(connection: Connection, query: TurnList) -> ColumnElement[bool]:
     if query.ends:
         reason = _field(connection, turns, "stop_reason").as_string()
         known = reason.in_([end for end in query.ends if end is not None])
-        cut_off = reason.is_(None) if None in query.ends else false()
-        failed = (
-            _field(connection, turns, _TIMINGS, "failed").as_boolean()
-            if query.or_failed
-            else false()
-        )
+        if None in query.ends:
+            cut_off = reason.is_(None)
+        else:
+            cut_off = false()
+        if query.or_failed:
+            failed = _field(connection, turns, _TIMINGS, "failed").as_boolean()
+        else:
+            failed = false()
         conditions.append(or_(known, cut_off, failed))
     if query.slower_than is not None:
         first_words = (
@@ -304,7 +363,9 @@ def _field(
         if connection.dialect.name == SQLITE
         else cast(text, JSON)
     )
-    return body[path] if len(path) > 1 else body[path[0]]
+    if len(path) > 1:
+        return body[path]
+    return body[path[0]]
 
 
 def _changes_of(
@@ -336,7 +397,10 @@ def find_turn(
     found = select_newest(
         connection,
         turns,
-        and_(theirs, turns.c.id == key_of(turn_id)),
+        and_(
+            theirs,
+            turns.c.id == key_of(turn_id),
+        ),
         turn_from_json,
         1,
     )
@@ -348,7 +412,10 @@ def find_turn(
         )
         return FoundTurn(
             turn=turn,
-            changes=_changes_of(connection, [turn]).get(turn.id, ()),
+            changes=_changes_of(connection, [turn]).get(
+                turn.id,
+                (),
+            ),
             previous=connection.scalar(
                 talk.where(turns.c.seq < seq).order_by(turns.c.seq.desc())
             ),
@@ -366,7 +433,10 @@ def delete_turn(connection: Connection, turn: StoredTurn) -> int:
     earlier = select(func.max(turns.c.at)).where(
         turns.c.conversation == talk, turns.c.at < turn.began_at
     )
-    since = max(connection.scalar(earlier) or 0.0, turn.began_at - _LONGEST_QUEUE)
+    since = max(
+        connection.scalar(earlier) or 0.0,
+        turn.began_at - _LONGEST_QUEUE,
+    )
     of_agent = Selection(
         conversation_id=turn.origin.conversation_id, agent=turn.origin.agent
     )
@@ -418,7 +488,11 @@ def delete_records(connection: Connection, selection: Selection) -> int:
 
 def delete_response(connection: Connection, response_id: str) -> int:
     """Delete a response. Return the number of deleted records."""
-    return _delete(connection, responses, responses.c.id == key_of(response_id))
+    return _delete(
+        connection,
+        responses,
+        responses.c.id == key_of(response_id),
+    )
 
 
 def delete_beyond(
@@ -433,16 +507,38 @@ def delete_beyond(
     for table in tables:
         is_theirs = table.c.agent == key_of(agent)
         lasts = (
-            _last_too_old(connection, table, is_theirs, retention.seconds, now),
-            _last_too_much(connection, table, is_theirs, retention.size),
+            _last_too_old(
+                connection,
+                table,
+                is_theirs,
+                retention.seconds,
+                now,
+            ),
+            _last_too_much(
+                connection,
+                table,
+                is_theirs,
+                retention.size,
+            ),
         )
-        last = max((one for one in lasts if one is not None), default=None)
+        last = max(
+            (one for one in lasts if one is not None),
+            default=None,
+        )
         if last is not None:
-            gone += _delete(connection, table, and_(is_theirs, table.c.seq <= last))
+            gone += _delete(
+                connection,
+                table,
+                and_(is_theirs, table.c.seq <= last),
+            )
     return gone
 
 
-def _delete(connection: Connection, table: Table, doomed: ColumnElement[bool]) -> int:
+def _delete(
+    connection: Connection,
+    table: Table,
+    doomed: ColumnElement[bool],
+) -> int:
     count: int = (
         connection.scalar(select(func.count()).select_from(table).where(doomed)) or 0
     )
@@ -470,9 +566,15 @@ def _last_too_old(
         return None
     oldest = now - seconds
     first_fresh = connection.scalar(
-        select(func.min(table.c.seq)).where(is_theirs, table.c.at.between(oldest, now))
+        select(func.min(table.c.seq)).where(
+            is_theirs,
+            table.c.at.between(oldest, now),
+        )
     )
-    too_old = select(func.max(table.c.seq)).where(is_theirs, table.c.at < oldest)
+    too_old = select(func.max(table.c.seq)).where(
+        is_theirs,
+        table.c.at < oldest,
+    )
     last: int | None = connection.scalar(
         too_old if first_fresh is None else too_old.where(table.c.seq < first_fresh)
     )

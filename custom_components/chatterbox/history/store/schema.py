@@ -41,7 +41,10 @@ _schema: Final = Table(
 )
 
 
-def _where_known(table: Table, *columns: str) -> None:
+def _where_known(
+    table: Table,
+    *columns: str,
+) -> None:
     """Index the rows whose first of these columns is not NULL: the speaker at a satellite is often unknown."""
     is_known = table.c[columns[0]].is_not(None)
     name = f"{table.name}_{'_'.join(column for column in columns if column != 'seq')}"
@@ -53,14 +56,35 @@ def _where_known(table: Table, *columns: str) -> None:
     )
 
 
-def _records(name: str, *extra: Column[bool]) -> Table:
+def _records(
+    name: str,
+    *extra: Column[bool],
+) -> Table:
     table = Table(
         name,
         metadata,
-        Column("seq", _NUMBER, primary_key=True, autoincrement=True),
-        Column("id", String(KEY_LENGTH), nullable=False, unique=True),
-        Column("conversation", String(KEY_LENGTH), nullable=False),
-        Column("agent", String(KEY_LENGTH), nullable=False),
+        Column(
+            "seq",
+            _NUMBER,
+            primary_key=True,
+            autoincrement=True,
+        ),
+        Column(
+            "id",
+            String(KEY_LENGTH),
+            nullable=False,
+            unique=True,
+        ),
+        Column(
+            "conversation",
+            String(KEY_LENGTH),
+            nullable=False,
+        ),
+        Column(
+            "agent",
+            String(KEY_LENGTH),
+            nullable=False,
+        ),
         Column("person", String(KEY_LENGTH)),
         Column("device", String(KEY_LENGTH)),
         Column("at", Double, nullable=False),
@@ -68,17 +92,36 @@ def _records(name: str, *extra: Column[bool]) -> Table:
         Column("body", Text, nullable=False),
         *extra,
         Index(f"{name}_conversation", "conversation", "seq"),
-        Index(f"{name}_agent", "agent", "at"),
+        Index(
+            f"{name}_agent",
+            "agent",
+            "at",
+        ),
         sqlite_autoincrement=True,
     )
     _where_known(table, "person", "seq")
     return table
 
 
-turns: Final = _records("chatterbox_turns", Column("outside", Boolean, nullable=False))
+turns: Final = _records(
+    "chatterbox_turns",
+    Column(
+        "outside",
+        Boolean,
+        nullable=False,
+    ),
+)
 """`at` is the end of the turn. `outside` tells whether its conversation held content from outside the home by then."""
-_where_known(turns, "person", "at")
-_where_known(turns, "device", "seq")
+_where_known(
+    turns,
+    "person",
+    "at",
+)
+_where_known(
+    turns,
+    "device",
+    "seq",
+)
 audit: Final = _records("chatterbox_audit")
 responses: Final = _records("chatterbox_responses")
 """`at` is the creation of the response."""

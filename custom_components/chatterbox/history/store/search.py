@@ -64,8 +64,16 @@ _VECTORS: Final = Table(
         primary_key=True,
         autoincrement=False,
     ),
-    Column("words", TSVECTOR, nullable=False),
-    Index(f"{_NAME}_words", "words", postgresql_using="gin"),
+    Column(
+        "words",
+        TSVECTOR,
+        nullable=False,
+    ),
+    Index(
+        f"{_NAME}_words",
+        "words",
+        postgresql_using="gin",
+    ),
 )
 """The index in PostgreSQL, written and asked in the text form of its types.
 
@@ -74,7 +82,11 @@ Source: https://www.postgresql.org/docs/current/datatype-textsearch.html
 _FTS: Final = Table(
     _NAME,
     MetaData(),
-    Column("rowid", Integer, key="turn"),
+    Column(
+        "rowid",
+        Integer,
+        key="turn",
+    ),
     Column("person", Text),
     Column("words", Text),
 )
@@ -115,7 +127,10 @@ def search_phrases(words: str) -> tuple[SearchPhrase, ...]:
     """Return the phrases of a query, each once."""
     phrases = [SearchPhrase(tuple(run[:_LONGEST])) for run in _runs(words)]
     if phrases and len(phrases[-1].words[0]) >= _SHORTEST_PREFIX:
-        phrases[-1] = SearchPhrase(phrases[-1].words, is_prefix=True)
+        phrases[-1] = SearchPhrase(
+            phrases[-1].words,
+            is_prefix=True,
+        )
     return tuple(dict.fromkeys(phrases))[:_MOST_PHRASES]
 
 
@@ -150,11 +165,21 @@ def add_to_index(
         vector = " ".join(
             f"'{word}':{position}" for position, word in enumerate(words, 1)
         )
-        connection.execute(insert(_VECTORS), {"turn": turn, "words": vector})
+        connection.execute(
+            insert(_VECTORS),
+            {
+                "turn": turn,
+                "words": vector,
+            },
+        )
     else:
         connection.execute(
             insert(_FTS),
-            {"turn": turn, "person": _as_word(person), "words": " ".join(words)},
+            {
+                "turn": turn,
+                "person": _as_word(person),
+                "words": " ".join(words),
+            },
         )
 
 
@@ -174,7 +199,10 @@ def deleting_many(connection: Connection) -> Iterator[None]:
     connection.execute(_SECURE_DELETE, {"on": True})
 
 
-def search_turns(connection: Connection, query: HistoryQuery) -> list[int]:
+def search_turns(
+    connection: Connection,
+    query: HistoryQuery,
+) -> list[int]:
     """Return the `seq` of the turns that match best, best first, and of equal ones the newer first."""
     phrases = search_phrases(query.words)
     if not query.person_id or query.most < 1 or (query.words.strip() and not phrases):
@@ -236,9 +264,13 @@ def _in_range(
     return seq.between(first, last)
 
 
-def has_words(connection: Connection, words: str) -> ColumnElement[bool]:
+def has_words(
+    connection: Connection,
+    words: str,
+) -> ColumnElement[bool]:
     """Return the condition for turns with all words, whoever spoke; for words of signs alone, no turn."""
-    if not (phrases := search_phrases(words)):
+    phrases = search_phrases(words)
+    if not phrases:
         return false()
     turn = (_FTS if connection.dialect.name == SQLITE else _VECTORS).c.turn
     return turns.c.seq.in_(select(turn).where(_match(connection, None, phrases)[0]))
@@ -260,9 +292,10 @@ def _match(
     quoted = (
         f'"{" ".join(one.words)}"{"*" if one.is_prefix else ""}' for one in phrases
     )
-    of_person = (
-        "" if person_id is None else f"person : {_as_word(key_of(person_id))} AND "
-    )
+    if person_id is None:
+        of_person = ""
+    else:
+        of_person = f"person : {_as_word(key_of(person_id))} AND "
     matches = literal_column(_NAME, Text).bool_op("MATCH")(
         f"{of_person}words : ({' AND '.join(quoted)})"
     )

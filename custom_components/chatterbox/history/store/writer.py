@@ -108,7 +108,10 @@ class HistoryWriter:
     def state(self) -> StoreState:
         """The current state."""
         with self._changed:
-            return replace(self._state, waiting=len(self._pending()))
+            return replace(
+                self._state,
+                waiting=len(self._pending()),
+            )
 
     def record(self, record: Record) -> Acknowledgement:
         """Store a record. A response replaces an earlier state of it that waits."""
@@ -117,7 +120,8 @@ class HistoryWriter:
             if self._is_closed:
                 self._drop(new)
                 return new.acknowledgement
-            if earlier := self._earlier(record):
+            earlier = self._earlier(record)
+            if earlier:
                 earlier.record = new.record
                 earlier.weight = new.weight
                 new = earlier
@@ -138,7 +142,11 @@ class HistoryWriter:
         The result is that of `work`, or StoreUnavailable if it was not done. `then`
         runs after the result is set.
         """
-        job = _Job(work, after, then)
+        job = _Job(
+            work,
+            after,
+            then,
+        )
         job.answer.set_running_or_notify_cancel()
         with self._changed:
             if self._is_closed:
@@ -202,15 +210,19 @@ class HistoryWriter:
                 self._store(work)
         except StoreUnavailable as err:
             self._database.close()
-            aside = (
-                self._database.put_aside() if err.trouble is Trouble.CORRUPT else None
-            )
+            if err.trouble is Trouble.CORRUPT:
+                aside = self._database.put_aside()
+            else:
+                aside = None
             with self._changed:
                 self._state = replace(
                     self._state, trouble=err.trouble, message=str(err)
                 )
                 if aside is not None:
-                    self._state = replace(self._state, put_aside=str(aside))
+                    self._state = replace(
+                        self._state,
+                        put_aside=str(aside),
+                    )
                 for one in self._queue:
                     if isinstance(one, _Job):
                         one.give_up(err)
@@ -220,7 +232,11 @@ class HistoryWriter:
             return False
         with self._changed:
             self._batch.clear()
-            self._state = replace(self._state, trouble=None, message="")
+            self._state = replace(
+                self._state,
+                trouble=None,
+                message="",
+            )
         return True
 
     def _do(self, job: _Job) -> None:
@@ -292,7 +308,9 @@ class HistoryWriter:
             if isinstance(one, _Job) or not isinstance(record, ResponseRecord):
                 return None
             if isinstance(one.record, ResponseRecord) and one.record.id == record.id:
-                return one if one.record.created_at == record.created_at else None
+                if one.record.created_at == record.created_at:
+                    return one
+                return None
         return None
 
     def _pending(self) -> list[_Pending]:
@@ -306,7 +324,10 @@ class HistoryWriter:
         count = len(waiting)
         weight = sum(one.weight for one in waiting)
         leaving = iter(
-            sorted(waiting, key=lambda one: not isinstance(one.record, ResponseRecord))
+            sorted(
+                waiting,
+                key=lambda one: not isinstance(one.record, ResponseRecord),
+            )
         )
         while count > self._limits.records or weight > self._limits.bytes:
             one = next(leaving)
@@ -315,7 +336,10 @@ class HistoryWriter:
             self._drop(one)
 
     def _drop(self, pending: _Pending) -> None:
-        self._state = replace(self._state, dropped=self._state.dropped + 1)
+        self._state = replace(
+            self._state,
+            dropped=self._state.dropped + 1,
+        )
         pending.acknowledgement.give(stored=False)
 
     def _report(self) -> None:

@@ -157,5 +157,9 @@ class Backend(Protocol):
     ) -> tuple[str, Usage]:
         """Return a summary of a conversation, and what it used. Raises `ApiError`."""
 
-    def start(self, work: Coroutine[object, object, None], name: str) -> None:
+    def start(
+        self,
+        work: Coroutine[object, object, None],
+        name: str,
+    ) -> None:
         """Run work in the background until shutdown. It is started eagerly, up to its first wait."""

@@ -68,7 +68,11 @@ class EventLog:
 class BackgroundRun:
     """A response in the background."""
 
-    def __init__(self, run: ResponseRun, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        run: ResponseRun,
+        clock: Callable[[], float],
+    ) -> None:
         """Prepare the response; `work` creates it."""
         self.id = run.plan.id
         self.caller = run.plan.turn.caller
@@ -152,7 +156,11 @@ class BackgroundRun:
 
     def _end(self) -> None:
         is_running = (
-            isinstance(self._current, ResponseRun) and not self._current.stream.is_over
+            isinstance(
+                self._current,
+                ResponseRun,
+            )
+            and not self._current.stream.is_over
         )
         if self._task is not None and not self._is_cancelled and is_running:
             self._is_cancelled = True
@@ -185,19 +193,31 @@ class BackgroundResponses:
                 kind=ErrorType.TOO_MANY_REQUESTS,
                 code="too_many_background_responses",
             )
-        made = self._runs[response_id] = BackgroundRun(run, self._clock)
-        self._backend.start(made.work(run), f"response {response_id}")
+        made = self._runs[response_id] = BackgroundRun(
+            run,
+            self._clock,
+        )
+        self._backend.start(
+            made.work(run),
+            f"response {response_id}",
+        )
         try:
             return made, await made.begun()
         except BaseException:
             self._runs.pop(response_id, None)
             raise
 
-    def find(self, caller: Caller, response_id: str) -> BackgroundRun | None:
+    def find(
+        self,
+        caller: Caller,
+        response_id: str,
+    ) -> BackgroundRun | None:
         """Return a response of the caller; None if it is not kept here."""
         self.drop_ended()
         found = self._runs.get(response_id)
-        return found if found is not None and found.caller == caller else None
+        if found is not None and found.caller == caller:
+            return found
+        return None
 
     async def drop(self, made: BackgroundRun) -> None:
         """End a response and drop it. Nothing of it is stored after this returns."""

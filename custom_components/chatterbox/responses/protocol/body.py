@@ -80,7 +80,10 @@ class TextFormat(Part):
     type: Literal["text", "json_object", "json_schema"]
     name: FunctionName | None = None
     description: str | None = None
-    schema_: dict[str, AnyJson] | None = Field(default=None, alias="schema")
+    schema_: dict[str, AnyJson] | None = Field(
+        default=None,
+        alias="schema",
+    )
     strict: bool | None = None
 
 
@@ -122,7 +125,10 @@ class CreateBody(_Hints):
     instructions: str | None = None
     previous_response_id: Id | None = None
     conversation: AnyJson = None
-    tools: list[AnyJson] | None = Field(default=None, max_length=128)
+    tools: list[AnyJson] | None = Field(
+        default=None,
+        max_length=128,
+    )
     tool_choice: AnyJson = None
     parallel_tool_calls: bool = True
     max_tool_calls: Annotated[int, Field(ge=1)] | None = None
@@ -169,7 +175,12 @@ class CompactBody(_Hints):
     service_tier: Literal["auto", "default", "fast", "flex", "priority"] | None = None
 
 
-_NOT_ON_SOCKETS: Final = ("stream", "stream_options", "background", "stream_id")
+_NOT_ON_SOCKETS: Final = (
+    "stream",
+    "stream_options",
+    "background",
+    "stream_id",
+)
 """Fields without a meaning on a WebSocket, where every response is a stream."""
 
 
@@ -180,7 +191,9 @@ class BodyReader:
         """Start without a body."""
         self._turn = asyncio.Lock()
 
-    async def read[T](self, size: int, parse: Callable[[], T]) -> T:
+    async def read[
+        T,
+    ](self, size: int, parse: Callable[[], T]) -> T:
         """Return what `parse` returns for a body of so many characters."""
         if size < _LARGE:
             return parse()
@@ -208,7 +221,11 @@ def parse_text(text: str) -> JsonValue:
     try:
         check_count(text, _MOST_VALUES)
         value = parse_json(text, unique_names=True)
-        check_size(value, _MOST_VALUES, _MOST_ENTRIES)
+        check_size(
+            value,
+            _MOST_VALUES,
+            _MOST_ENTRIES,
+        )
     except ValueError as error:
         raise invalid(
             f"This is no JSON that can be used: {error}.", code="invalid_json"
@@ -216,24 +233,34 @@ def parse_text(text: str) -> JsonValue:
     return value
 
 
-def parse_body[T: _Hints](model: type[T], body: JsonValue) -> T:
+def parse_body[
+    T: _Hints,
+](model: type[T], body: JsonValue) -> T:
     """Parse the body of a request. Raises `ApiError`."""
     fields = _fields(body)
     known = {field.alias or name for name, field in model.model_fields.items()}
-    if unknown := next((name for name in fields if name not in known), None):
+    unknown = next(
+        (name for name in fields if name not in known),
+        None,
+    )
+    if unknown:
         raise _unknown(unknown)
-    return parse_part(model, fields, "")
+    return parse_part(
+        model,
+        fields,
+        "",
+    )
 
 
 def parse_message(message: JsonValue) -> CreateBody:
     """Parse a WebSocket message that requests a response. Raises `ApiError`."""
     fields = _fields(message)
-    if (kind := fields.pop("type", None)) != "response.create":
-        text = (
-            "There is no such event."
-            if isinstance(kind, str)
-            else "An event needs a type."
-        )
+    kind = fields.pop("type", None)
+    if kind != "response.create":
+        if isinstance(kind, str):
+            text = "There is no such event."
+        else:
+            text = "An event needs a type."
         raise invalid(
             f"{text} Send events of the type 'response.create'.",
             "type",
@@ -242,11 +269,17 @@ def parse_message(message: JsonValue) -> CreateBody:
     for name in _NOT_ON_SOCKETS:
         if fields.pop(name, None) is not None:
             text = f"'{name}' cannot be used over a WebSocket: every response is streamed, and none in the background."
-            raise invalid(text, name, "unsupported_parameter")
+            raise invalid(
+                text,
+                name,
+                "unsupported_parameter",
+            )
     return parse_body(CreateBody, fields)
 
 
-def parse_part[T: BaseModel](model: type[T], value: JsonValue, place: str) -> T:
+def parse_part[
+    T: BaseModel,
+](model: type[T], value: JsonValue, place: str) -> T:
     """Validate a part of a body; `place` is its path, as in `tools[0]`. Raises `ApiError` with the parameter."""
     try:
         return model.model_validate(value)
@@ -255,7 +288,10 @@ def parse_part[T: BaseModel](model: type[T], value: JsonValue, place: str) -> T:
             include_url=False, include_context=False, include_input=False
         )[0]
         path = path_of(first["loc"])
-        param = "metadata" if path.startswith("metadata.") else path_within(place, path)
+        if path.startswith("metadata."):
+            param = "metadata"
+        else:
+            param = path_within(place, path)
         match first["type"]:
             case "extra_forbidden":
                 raise _unknown(param) from None
@@ -276,13 +312,25 @@ def parse_part[T: BaseModel](model: type[T], value: JsonValue, place: str) -> T:
 def check_schemas(value: JsonValue, place: str) -> None:
     """Refuse schemas that are larger than any model reads. Raises `ApiError`."""
     try:
-        check_size(value, _MOST_SCHEMA_VALUES, _MOST_ENTRIES)
+        check_size(
+            value,
+            _MOST_SCHEMA_VALUES,
+            _MOST_ENTRIES,
+        )
     except ValueError as error:
-        raise invalid(f"'{place}' is too large: {error}.", place, "too_large") from None
+        raise invalid(
+            f"'{place}' is too large: {error}.",
+            place,
+            "too_large",
+        ) from None
 
 
 def _unknown(param: str) -> ApiError:
-    return invalid(f"Unknown parameter: '{param}'.", param, "unknown_parameter")
+    return invalid(
+        f"Unknown parameter: '{param}'.",
+        param,
+        "unknown_parameter",
+    )
 
 
 def unsupported(param: str, why: str) -> ApiError:

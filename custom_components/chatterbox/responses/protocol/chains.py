@@ -41,7 +41,11 @@ class StoredResponses:
 
     _backend: Backend
 
-    async def find(self, caller: Caller, response_id: str) -> ResponseRecord | None:
+    async def find(
+        self,
+        caller: Caller,
+        response_id: str,
+    ) -> ResponseRecord | None:
         """Return a response of the caller; None if there is none."""
         for record in await self._from_all(lambda store: store.get(response_id)):
             is_theirs = (
@@ -55,7 +59,8 @@ class StoredResponses:
         """Delete a response from every store."""
 
         async def delete(store: ResponseStore) -> ResponseRecord | None:
-            if (record := await store.get(response_id)) is not None:
+            record = await store.get(response_id)
+            if record is not None:
                 await store.delete(response_id)
             return record
 
@@ -71,7 +76,8 @@ class StoredResponses:
         """
         line = await self._line(caller, previous_id)
         nearest, first = line[-1], line[0]
-        if (status := nearest.response.get("status")) not in CONTINUABLE:
+        status = nearest.response.get("status")
+        if status not in CONTINUABLE:
             text = f"Response '{previous_id}' is {status}: only one that has ended, and not failed, can be continued."
             raise invalid(f"{text} Send its input again instead.", *_PREVIOUS)
         if first.conversation_id != first.id:
@@ -102,7 +108,11 @@ class StoredResponses:
                 "conversation",
                 "conversation_not_found",
             )
-        records = await self.chain(caller, conversation_id, _MOST_REMEMBERED)
+        records = await self.chain(
+            caller,
+            conversation_id,
+            _MOST_REMEMBERED,
+        )
         return ConversationState(
             conversation_id=conversation_id,
             transcript=transcript,
@@ -138,11 +148,21 @@ class StoredResponses:
                 )
         return tuple(resolved)
 
-    async def _item(self, caller: Caller, item_id: str) -> JsonObject | None:
+    async def _item(
+        self,
+        caller: Caller,
+        item_id: str,
+    ) -> JsonObject | None:
         response_id = response_of(item_id)
-        record = await self.find(caller, response_id) if response_id else None
+        if response_id:
+            record = await self.find(caller, response_id)
+        else:
+            record = None
         items = items_of(record) if record else ()
-        return next((item for item in items if item.get("id") == item_id), None)
+        return next(
+            (item for item in items if item.get("id") == item_id),
+            None,
+        )
 
     async def chain(
         self, caller: Caller, conversation_id: str, newest: int | None = None
@@ -173,7 +193,11 @@ class StoredResponses:
             raise trouble
         return found
 
-    async def _line(self, caller: Caller, last_id: str) -> tuple[ResponseRecord, ...]:
+    async def _line(
+        self,
+        caller: Caller,
+        last_id: str,
+    ) -> tuple[ResponseRecord, ...]:
         """Return a response and all before it, the oldest first."""
         known: dict[str, ResponseRecord] = {}
         line: dict[str, ResponseRecord] = {}
@@ -184,8 +208,13 @@ class StoredResponses:
                     f"Response '{wanted}' precedes itself. Start a new conversation.",
                     *_PREVIOUS,
                 )
-            if (record := known.get(wanted)) is None:
-                record = await self._required(caller, wanted, last_id)
+            record = known.get(wanted)
+            if record is None:
+                record = await self._required(
+                    caller,
+                    wanted,
+                    last_id,
+                )
                 known |= await self.chain(caller, record.conversation_id)
             line[wanted] = record
             wanted = record.previous_response_id
@@ -194,7 +223,8 @@ class StoredResponses:
     async def _required(
         self, caller: Caller, wanted: str, last_id: str
     ) -> ResponseRecord:
-        if (record := await self.find(caller, wanted)) is not None:
+        record = await self.find(caller, wanted)
+        if record is not None:
             return record
         if wanted == last_id:
             raise not_found(
@@ -241,8 +271,15 @@ def shown_response(record: ResponseRecord) -> JsonObject:
     """Return a stored response that no task works on: one that had not ended has failed."""
     if record.response.get("status") not in _UNENDED:
         return record.response
-    error: JsonObject = {"code": INTERRUPTED.code, "message": INTERRUPTED.message}
-    return {**record.response, "status": "failed", "error": error}
+    error: JsonObject = {
+        "code": INTERRUPTED.code,
+        "message": INTERRUPTED.message,
+    }
+    return {
+        **record.response,
+        "status": "failed",
+        "error": error,
+    }
 
 
 def _by_age(records: Mapping[str, ResponseRecord]) -> tuple[ResponseRecord, ...]:

@@ -65,7 +65,11 @@ class Conversations:
     )
     """One change of a conversation at a time: what is deleted stays deleted."""
 
-    async def create(self, body: str, caller: Caller) -> JsonObject:
+    async def create(
+        self,
+        body: str,
+        caller: Caller,
+    ) -> JsonObject:
         """Create a conversation, and return it."""
         conversation_id = f"conv_{uuid4().hex}"
         parsed = await self._bodies.read(
@@ -78,14 +82,22 @@ class Conversations:
             "metadata": {**(parsed.metadata or {})},
             "token": caller.token,
         }
-        addition = self._record(conversation_id, caller, parsed.items)
+        addition = self._record(
+            conversation_id,
+            caller,
+            parsed.items,
+        )
         store = self._stores()[0]
         await store.put(replace(addition, id=conversation_id, response=made, input=()))
         if addition.input:
             await store.put(addition)
         return _without_owner(made)
 
-    async def get(self, conversation_id: str, caller: Caller) -> JsonObject:
+    async def get(
+        self,
+        conversation_id: str,
+        caller: Caller,
+    ) -> JsonObject:
         """Return a conversation."""
         return _without_owner(
             (await self._records(conversation_id, caller))[0].response
@@ -102,12 +114,19 @@ class Conversations:
             )
             changed = replace(
                 made,
-                response={**made.response, "metadata": {**(parsed.metadata or {})}},
+                response={
+                    **made.response,
+                    "metadata": {**(parsed.metadata or {})},
+                },
             )
             await (await self._store_of(conversation_id)).put(changed)
             return _without_owner(changed.response)
 
-    async def delete(self, conversation_id: str, caller: Caller) -> JsonObject:
+    async def delete(
+        self,
+        conversation_id: str,
+        caller: Caller,
+    ) -> JsonObject:
         """Delete a conversation with what was added to it. Responses in it stay."""
         async with self._change(conversation_id):
             for record in await self._records(conversation_id, caller):
@@ -123,7 +142,10 @@ class Conversations:
         self, conversation_id: str, caller: Caller, query: Mapping[str, str]
     ) -> JsonObject:
         """Return a page of its items: what was added, and the input and output of responses in it."""
-        return page_of(items_in(await self._records(conversation_id, caller)), query)
+        return page_of(
+            items_in(await self._records(conversation_id, caller)),
+            query,
+        )
 
     async def get_item(
         self, conversation_id: str, item_id: str, caller: Caller
@@ -134,7 +156,12 @@ class Conversations:
                 return item
         raise _no_item(item_id)
 
-    async def add(self, conversation_id: str, body: str, caller: Caller) -> JsonObject:
+    async def add(
+        self,
+        conversation_id: str,
+        body: str,
+        caller: Caller,
+    ) -> JsonObject:
         """Add items, and return them."""
         async with self._change(conversation_id):
             records = await self._records(conversation_id, caller)
@@ -150,13 +177,26 @@ class Conversations:
                 or weight > _MOST_BYTES
             ):
                 text = f"A conversation has up to {_MOST_ITEMS} items and {_MOST_BYTES} bytes. Create another one."
-                raise invalid(text, "items", "conversation_full")
+                raise invalid(
+                    text,
+                    "items",
+                    "conversation_full",
+                )
             store = await self._store_of(conversation_id)
             await store.put(addition)
             await store.put(
-                replace(records[0], created_at=self._clock())
+                replace(
+                    records[0],
+                    created_at=self._clock(),
+                )
             )  # retained from its last addition on
-            return page_of(addition.input, {"order": "asc", "limit": "100"})
+            return page_of(
+                addition.input,
+                {
+                    "order": "asc",
+                    "limit": "100",
+                },
+            )
 
     async def delete_item(
         self, conversation_id: str, item_id: str, caller: Caller
@@ -184,7 +224,10 @@ class Conversations:
         return await self._records(conversation_id, caller)
 
     def _change(self, conversation_id: str) -> asyncio.Lock:
-        return self._changes.setdefault(conversation_id, asyncio.Lock())
+        return self._changes.setdefault(
+            conversation_id,
+            asyncio.Lock(),
+        )
 
     async def _records(
         self, conversation_id: str, caller: Caller
@@ -222,7 +265,10 @@ class Conversations:
             user_id=caller.user_id,
             conversation_id=conversation_id,
             created_at=self._clock(),
-            response={"id": addition_id, "object": ADDITION},
+            response={
+                "id": addition_id,
+                "object": ADDITION,
+            },
             input=tuple(
                 {**item, "id": new_id("item")} if item["id"] in taken else item
                 for item in parsed
@@ -246,11 +292,12 @@ class Conversations:
         agents = (
             agent.id for agent in self._backend.agents() if agent.stores_responses
         )
-        if stores := [
+        stores = [
             store
             for agent in agents
             if (store := self._backend.store(agent)) is not None
-        ]:
+        ]
+        if stores:
             return stores
         raise ApiError(
             "No agent stores anything, so there are no conversations.",

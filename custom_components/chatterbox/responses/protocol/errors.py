@@ -72,7 +72,11 @@ def invalid(
     message: str, param: str | None = None, code: str | None = None
 ) -> ApiError:
     """Return the error of a request that the client has to change (400)."""
-    return ApiError(message, code=code, param=param)
+    return ApiError(
+        message,
+        code=code,
+        param=param,
+    )
 
 
 def not_found(
@@ -110,7 +114,12 @@ _FAILURES: Final[Mapping[type[AgentError], tuple[int, ErrorType, str, str]]] = {
         "is busy. Try again later",
     ),
     **dict.fromkeys(
-        (ConnectTimeout, FirstTokenTimeout, BetweenTokensTimeout), _TIMEOUT
+        (
+            ConnectTimeout,
+            FirstTokenTimeout,
+            BetweenTokensTimeout,
+        ),
+        _TIMEOUT,
     ),
     ProviderUnreachable: (
         503,
@@ -171,14 +180,19 @@ def as_api_error(failure: AgentError | ApiError | None) -> ApiError:
             )
         case PromptTooLong():
             message = "The conversation is too long for the model. Shorten it, or set `truncation` to `auto`."
-            return invalid(message, "input", "context_length_exceeded")
+            return invalid(
+                message,
+                "input",
+                "context_length_exceeded",
+            )
         case _:
             pass
     for kind, (status, error_type, code, does) in _FAILURES.items():
         if isinstance(failure, kind):
-            retry_after = (
-                failure.retry_after if isinstance(failure, ProviderBusy) else None
-            )
+            if isinstance(failure, ProviderBusy):
+                retry_after = failure.retry_after
+            else:
+                retry_after = None
             message = f"The model behind this agent {does}."
             return ApiError(
                 message,
@@ -192,9 +206,17 @@ def as_api_error(failure: AgentError | ApiError | None) -> ApiError:
 
 def internal_error(request_id: str | None = None) -> ApiError:
     """Return what a client is told of a bug, which is logged beside the id of the request."""
-    beside = f", beside {request_id}" if request_id else ""
+    if request_id:
+        beside = f", beside {request_id}"
+    else:
+        beside = ""
     message = f"Something went wrong in Home Assistant. Its log says more{beside}."
-    return ApiError(message, status=500, kind=ErrorType.SERVER, code="server_error")
+    return ApiError(
+        message,
+        status=500,
+        kind=ErrorType.SERVER,
+        code="server_error",
+    )
 
 
 INTERRUPTED: Final = ApiError(

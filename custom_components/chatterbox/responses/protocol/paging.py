@@ -11,16 +11,23 @@ _MOST_LISTED: Final = 100
 _USUALLY_LISTED: Final = 20
 
 
-def read_number(query: Mapping[str, str], name: str) -> int | None:
+def read_number(
+    query: Mapping[str, str],
+    name: str,
+) -> int | None:
     """Return a whole number of a URL; None without one. Raises `ApiError` (400)."""
-    if not (text := query.get(name, "")):
+    text = query.get(name, "")
+    if not text:
         return None
     if not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
         raise invalid(f"{name} must be a whole number from 0.", name)
     return int(text)
 
 
-def page_of(items: Sequence[JsonObject], query: Mapping[str, str]) -> JsonObject:
+def page_of(
+    items: Sequence[JsonObject],
+    query: Mapping[str, str],
+) -> JsonObject:
     """Return the page of a list that a URL asks for, the newest first. Raises `ApiError` (400)."""
     limit = read_number(query, "limit")
     order = query.get("order")
@@ -43,6 +50,9 @@ def page_of(items: Sequence[JsonObject], query: Mapping[str, str]) -> JsonObject
         "object": "list",
         "data": [*items[:limit]],
         "first_id": next(iter(ids), None),
-        "last_id": next(reversed(ids[:limit]), None),
+        "last_id": next(
+            reversed(ids[:limit]),
+            None,
+        ),
         "has_more": len(items) > limit,
     }

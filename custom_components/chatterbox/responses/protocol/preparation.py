@@ -145,9 +145,14 @@ class Preparation:
         """Return the state that a response continues which names the one before it, or none."""
         if previous_id is None:
             return ConversationState(conversation_id=response_id)
-        if (known := unstored.get(previous_id)) is not None:
+        known = unstored.get(previous_id)
+        if known is not None:
             return known
-        state = await self._stored.after_response(caller, previous_id, response_id)
+        state = await self._stored.after_response(
+            caller,
+            previous_id,
+            response_id,
+        )
         if any(record.response.get("object") == ADDITION for record in state.before):
             return await self._after_items(state.conversation_id, state.before)
         return state
@@ -158,7 +163,11 @@ class Preparation:
         """Return the state of a conversation: of one that a client has made, or that of its responses."""
         made = await self._conversations.find(conversation_id, caller)
         if made is None:
-            return await self._stored.in_conversation(caller, store, conversation_id)
+            return await self._stored.in_conversation(
+                caller,
+                store,
+                conversation_id,
+            )
         return await self._after_items(conversation_id, made)
 
     async def _after_items(
@@ -172,7 +181,11 @@ class Preparation:
             )
         except InvalidItem as error:
             text = f"This conversation cannot be continued: {error.message} Create another one."
-            raise invalid(text, "conversation", "invalid_value") from error
+            raise invalid(
+                text,
+                "conversation",
+                "invalid_value",
+            ) from error
         answered = {
             item.get("call_id")
             for item in items
@@ -199,7 +212,11 @@ class Preparation:
     ) -> ParsedItems:
         """Translate the items that a client sends, in a body of a size, to continue a state. Raises `ApiError`."""
         if any(item["type"] == "item_reference" for item in items):
-            items = await self._stored.resolve(caller, items, state.before)
+            items = await self._stored.resolve(
+                caller,
+                items,
+                state.before,
+            )
         return await self.bodies.read(
             size, partial(parse_input, items, self._codec, state.transcript)
         )
@@ -211,7 +228,11 @@ def find_model(backend: Backend, model: str) -> ModelInfo:
         if info.id == model:
             return info
     message = f"The model '{model}' does not exist, or does not answer here. GET models lists those that do."
-    raise not_found(message, "model", "model_not_found")
+    raise not_found(
+        message,
+        "model",
+        "model_not_found",
+    )
 
 
 def approval_decisions(
@@ -230,7 +251,8 @@ def approval_decisions(
     pending_id: str | None = None
     decisions: dict[int, Answer] = {}
     for response in new or responses:
-        if (request := read_approval_request_id(response.approval_request_id)) is None:
+        request = read_approval_request_id(response.approval_request_id)
+        if request is None:
             raise _invalid_approval(
                 f"There is no approval request '{response.approval_request_id}'."
             )
@@ -242,14 +264,23 @@ def approval_decisions(
         decisions.setdefault(
             request[1], Answer(response.approve, response.reason or "")
         )
-    return None if pending_id is None else ApprovalDecisions(pending_id, decisions)
+    if pending_id is None:
+        return None
+    return ApprovalDecisions(pending_id, decisions)
 
 
 def _invalid_approval(message: str) -> ApiError:
-    return invalid(message, "input", "approval_continuation_invalid")
+    return invalid(
+        message,
+        "input",
+        "approval_continuation_invalid",
+    )
 
 
-def _with_store(request: CreateRequest, store: ResponseStore | None) -> CreateRequest:
+def _with_store(
+    request: CreateRequest,
+    store: ResponseStore | None,
+) -> CreateRequest:
     """Return the request as it can be served with this store. Raises `ApiError` (400) where it cannot."""
     is_stored = request.store and store is not None
     if request.background and not is_stored:
@@ -259,7 +290,14 @@ def _with_store(request: CreateRequest, store: ResponseStore | None) -> CreateRe
         )
     if is_stored:
         return request
-    return replace(request, store=False, echo={**request.echo, "store": False})
+    return replace(
+        request,
+        store=False,
+        echo={
+            **request.echo,
+            "store": False,
+        },
+    )
 
 
 def _with_request(parsed: ParsedItems) -> ParsedItems:

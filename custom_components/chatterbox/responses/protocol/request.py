@@ -56,7 +56,10 @@ _ECHOED: Final = {
     "prompt_cache_key",
 }
 """Fields of a body that its response repeats as they are."""
-_ANY_OBJECT: Final[JsonObject] = {"type": "object", "properties": {}}
+_ANY_OBJECT: Final[JsonObject] = {
+    "type": "object",
+    "properties": {},
+}
 _LEAST_TOP_P: Final = 0.01
 """Replaces 0, which not all services accept."""
 
@@ -90,7 +93,10 @@ def read_create(body: JsonValue, new_id: NewId) -> CreateRequest:
 
 def read_socket_create(message: JsonValue, new_id: NewId) -> CreateRequest:
     """Read a `response.create` message of a WebSocket, whose response is always streamed. Raises `ApiError`."""
-    return replace(_create(parse_message(message), new_id), stream=True)
+    return replace(
+        _create(parse_message(message), new_id),
+        stream=True,
+    )
 
 
 def read_compact(
@@ -114,8 +120,12 @@ def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
             "input",
             "missing_required_parameter",
         )
-    check_schemas([*(body.tools or ())], "tools")
-    if wanted := body.text.format:
+    check_schemas(
+        [*(body.tools or ())],
+        "tools",
+    )
+    wanted = body.text.format
+    if wanted:
         check_schemas(wanted.schema_, "text.format.schema")
     tools = read_tools(body.tools)
     choice, choice_echo = read_tool_choice(body.tool_choice, tools)
@@ -146,7 +156,11 @@ def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
 def _check_combinations(body: CreateBody) -> None:
     if body.previous_response_id is not None and body.conversation is not None:
         text = "'previous_response_id' and 'conversation' cannot be used together."
-        raise invalid(text, "previous_response_id", "mutually_exclusive_parameters")
+        raise invalid(
+            text,
+            "previous_response_id",
+            "mutually_exclusive_parameters",
+        )
     if body.stream_options is not None and not body.stream:
         raise invalid(
             "'stream_options' is for streamed responses only.",
@@ -193,11 +207,19 @@ def _output(wanted: TextFormat | None) -> OutputFormat | None:
     for name, value in (("name", wanted.name), ("schema", wanted.schema_)):
         if value is None:
             text = f"Missing required parameter: '{place}.{name}'."
-            raise invalid(text, f"{place}.{name}", "missing_required_parameter")
+            raise invalid(
+                text,
+                f"{place}.{name}",
+                "missing_required_parameter",
+            )
     described: JsonObject = (
         {} if wanted.description is None else {"description": wanted.description}
     )
-    schema: JsonObject = {**_ANY_OBJECT, **described, **(wanted.schema_ or {})}
+    schema: JsonObject = {
+        **_ANY_OBJECT,
+        **described,
+        **(wanted.schema_ or {}),
+    }
     if schema["type"] != "object":
         raise invalid(
             "The schema has to describe an object.", f"{place}.schema", "invalid_value"
@@ -217,7 +239,10 @@ def _echo(
     )
     return {
         **body.model_dump(include=_ECHOED),
-        **body.model_dump(include={*HINTS}, exclude_none=True),
+        **body.model_dump(
+            include={*HINTS},
+            exclude_none=True,
+        ),
         "tools": [*tools.echo],
         "tool_choice": tool_choice,
         "text": _echo_text(body),
@@ -237,12 +262,22 @@ def _echo_text(body: CreateBody) -> JsonObject:
     wanted = body.text.format
     shape: JsonObject = {"type": wanted.type if wanted else "text"}
     if wanted is not None and wanted.type == "json_schema":
-        about: JsonObject = {"name": wanted.name, "description": wanted.description}
-        shape |= {**about, "schema": None, "strict": wanted.strict is True}
+        about: JsonObject = {
+            "name": wanted.name,
+            "description": wanted.description,
+        }
+        shape |= {
+            **about,
+            "schema": None,
+            "strict": wanted.strict is True,
+        }
     verbosity: JsonObject = (
         {"verbosity": body.text.verbosity} if body.text.verbosity else {}
     )
-    return {"format": shape, **verbosity}
+    return {
+        "format": shape,
+        **verbosity,
+    }
 
 
 _INPUT: Final = "input"
@@ -251,7 +286,10 @@ _MAX_PARTS: Final = 4096
 """Of all items together."""
 
 
-def read_input(value: JsonValue, new_id: NewId) -> tuple[JsonObject, ...]:
+def read_input(
+    value: JsonValue,
+    new_id: NewId,
+) -> tuple[JsonObject, ...]:
     """Return the input as complete items; a string is one user message. Raises `ApiError`."""
     match value:
         case None:
@@ -275,16 +313,27 @@ def parse_input(
     """Translate items whose references are resolved. Raises `ApiError`, also where calls and outputs do not match."""
     _check_outputs(history, items)
     try:
-        return parse_items(items, codec, history)
+        return parse_items(
+            items,
+            codec,
+            history,
+        )
     except InvalidItem as err:
         raise _at(err, _INPUT) from None
 
 
-def _completed(item: JsonValue, index: int, new_id: NewId) -> JsonObject:
+def _completed(
+    item: JsonValue,
+    index: int,
+    new_id: NewId,
+) -> JsonObject:
     try:
         return complete_item(item, new_id)
     except InvalidItem as err:
-        raise _at(err, f"{_INPUT}[{index}]") from None
+        raise _at(
+            err,
+            f"{_INPUT}[{index}]",
+        ) from None
 
 
 def _at(err: InvalidItem, place: str) -> ApiError:
@@ -320,21 +369,30 @@ def _check_unique(items: tuple[JsonObject, ...]) -> None:
     ids, answered = set[str](), set[str]()
     for index, item in enumerate(items):
         place = f"{_INPUT}[{index}]"
-        if (item_id := str(item["id"])) in ids:
+        item_id = str(item["id"])
+        if item_id in ids:
             raise invalid(
                 f"Duplicate item found with id {item_id}. Give each item an id of its own, or none.",
                 f"{place}.id",
             )
         ids.add(item_id)
         if item["type"] == "mcp_approval_response":
-            if (request_id := str(item["approval_request_id"])) in answered:
+            request_id = str(item["approval_request_id"])
+            if request_id in answered:
                 text = f"The approval request {request_id} is answered twice."
                 code = "approval_continuation_invalid"
-                raise invalid(text, f"{place}.approval_request_id", code)
+                raise invalid(
+                    text,
+                    f"{place}.approval_request_id",
+                    code,
+                )
             answered.add(request_id)
 
 
-def _check_outputs(history: Transcript, items: Sequence[JsonObject]) -> None:
+def _check_outputs(
+    history: Transcript,
+    items: Sequence[JsonObject],
+) -> None:
     """Check that every function call of the history and the input has one output; one that was cut off needs none."""
     answered = {
         shown_call_id(message.call_id)
@@ -363,7 +421,10 @@ def _check_outputs(history: Transcript, items: Sequence[JsonObject]) -> None:
             raise invalid(f"No tool output found for function call {call_id}.", _INPUT)
 
 
-def _waiting_calls(history: Transcript, items: Sequence[JsonObject]) -> dict[str, bool]:
+def _waiting_calls(
+    history: Transcript,
+    items: Sequence[JsonObject],
+) -> dict[str, bool]:
     """Return the ids of calls that may have an output in the input, and whether each needs one."""
     messages = (message for message in history if isinstance(message, AssistantMessage))
     known = {
@@ -371,7 +432,8 @@ def _waiting_calls(history: Transcript, items: Sequence[JsonObject]) -> dict[str
     }
     waiting = {shown_call_id(call.id): True for call in open_calls(history)}
     for index, item in enumerate(items):
-        if (call_id := transcript_call_id(item)) is None:
+        call_id = transcript_call_id(item)
+        if call_id is None:
             continue
         if call_id in known:
             raise invalid(

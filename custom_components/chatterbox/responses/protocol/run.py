@@ -151,7 +151,10 @@ class ResponseStream:
             "completed_at": self._completed_at,
             "status": self._status.value,
             "incomplete_details": {"reason": reason} if reason else None,
-            "error": {"code": error.code or error.kind.value, "message": error.message}
+            "error": {
+                "code": error.code or error.kind.value,
+                "message": error.message,
+            }
             if error
             else None,
             "output": [*self._events.items],
@@ -237,7 +240,11 @@ class ResponseStream:
         self._leave_queue()
         self._messages = self._recorder.interrupted()
         self._items.break_off(self._messages)
-        self._end(status, reason, error)
+        self._end(
+            status,
+            reason,
+            error,
+        )
         return self._events.fetch()
 
     def _end(
@@ -250,13 +257,20 @@ class ResponseStream:
             self._completed_at = int(self._plan.now())
         if error is not None:
             self._events.write("error", error=error.payload)
-        self._events.write(status.terminal_event, response=self.resource)
+        self._events.write(
+            status.terminal_event,
+            response=self.resource,
+        )
 
 
 class ResponseRun:
     """A response that is being created."""
 
-    def __init__(self, backend: Backend, plan: Plan) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        plan: Plan,
+    ) -> None:
         """Prepare the response; `events` creates it."""
         self._backend = backend
         self.stream = ResponseStream(plan)
@@ -265,7 +279,9 @@ class ResponseRun:
     @property
     def failure(self) -> ApiError | None:
         """Why there is no answer, if no hosted tool has run: then the request can be repeated."""
-        return None if self.stream.has_acted else self.stream.error
+        if self.stream.has_acted:
+            return None
+        return self.stream.error
 
     @property
     def record(self) -> ResponseRecord:
@@ -273,7 +289,8 @@ class ResponseRun:
         plan, turn = self.plan, self.plan.turn
         messages = plan.messages
         items = plan.request.items
-        if (words := self.stream.prompt) is not None:
+        words = self.stream.prompt
+        if words is not None:
             messages = replace_words(messages, words)
             items = replace_sent_words(items, words)
         return ResponseRecord(
@@ -355,14 +372,24 @@ def replace_sent_words(
             if items[index].get("role") in roles:
                 changed: JsonObject = {
                     **items[index],
-                    "content": _with_words(items[index].get("content"), words),
+                    "content": _with_words(
+                        items[index].get("content"),
+                        words,
+                    ),
                 }
-                return (*items[:index], changed, *items[index + 1 :])
+                return (
+                    *items[:index],
+                    changed,
+                    *items[index + 1 :],
+                )
     return items
 
 
 def _with_words(content: JsonValue, words: str) -> JsonValue:
-    parts = content if isinstance(content, list) else []
+    if isinstance(content, list):
+        parts = content
+    else:
+        parts = []
     others = [
         part
         for part in parts
@@ -384,5 +411,8 @@ def _in_order(messages: Transcript) -> Transcript:
         results.append(message)
     return (
         *messages[: len(messages) - len(results)],
-        *sorted(results, key=lambda result: places[result.call_id]),
+        *sorted(
+            results,
+            key=lambda result: places[result.call_id],
+        ),
     )

@@ -32,7 +32,13 @@ from .request import read_compact, read_create
 from .run import ResponseRun, usage_json
 from .socket import SocketSession
 
-_FLAGS: Final = {"true": True, "1": True, "false": False, "0": False, "": False}
+_FLAGS: Final = {
+    "true": True,
+    "1": True,
+    "false": False,
+    "0": False,
+    "": False,
+}
 
 
 class ResponsesService:
@@ -48,7 +54,12 @@ class ResponsesService:
         self._stored = StoredResponses(backend)
         self._background = BackgroundResponses(backend, clock)
         bodies = BodyReader()
-        self.conversations = Conversations(backend, self._stored, bodies, clock)
+        self.conversations = Conversations(
+            backend,
+            self._stored,
+            bodies,
+            clock,
+        )
         self._preparation = Preparation(
             backend, self._stored, self.conversations, self._codec, clock, bodies
         )
@@ -63,7 +74,9 @@ class ResponsesService:
         run = ResponseRun(self._backend, plan)
         if plan.request.background:
             background, first = await self._background.start(run)
-            return background.log.follow(None) if plan.request.stream else first
+            if plan.request.stream:
+                return background.log.follow(None)
+            return first
         if plan.request.stream:
             return run.events()
         async with aclosing(run.events()) as events:
@@ -83,7 +96,8 @@ class ResponsesService:
             raise invalid(
                 "starting_after is for streams: add stream=true.", "starting_after"
             )
-        if (background := self._background.find(caller, response_id)) is not None:
+        background = self._background.find(caller, response_id)
+        if background is not None:
             if is_streamed:
                 return background.log.follow(starting_after)
             return background.record.response
@@ -96,18 +110,32 @@ class ResponsesService:
             )
         return shown_response(record)
 
-    async def delete(self, response_id: str, caller: Caller) -> JsonObject:
+    async def delete(
+        self,
+        response_id: str,
+        caller: Caller,
+    ) -> JsonObject:
         """Delete a response; one in the background ends."""
-        if (background := self._background.find(caller, response_id)) is not None:
+        background = self._background.find(caller, response_id)
+        if background is not None:
             await self._background.drop(background)
         else:
             await self._required(caller, response_id)
         await self._stored.delete(response_id)
-        return {"id": response_id, "object": "response", "deleted": True}
+        return {
+            "id": response_id,
+            "object": "response",
+            "deleted": True,
+        }
 
-    async def cancel(self, response_id: str, caller: Caller) -> JsonObject:
+    async def cancel(
+        self,
+        response_id: str,
+        caller: Caller,
+    ) -> JsonObject:
         """End a response in the background, and return it; one that has ended stays as it is."""
-        if (background := self._background.find(caller, response_id)) is not None:
+        background = self._background.find(caller, response_id)
+        if background is not None:
             await background.cancel()
             return background.record.response
         resource = shown_response(await self._required(caller, response_id))
@@ -122,11 +150,10 @@ class ResponsesService:
     ) -> JsonObject:
         """Return a page of the input of a response: `limit`, `order`, `after`."""
         background = self._background.find(caller, response_id)
-        record = (
-            background.record
-            if background is not None
-            else await self._required(caller, response_id)
-        )
+        if background is not None:
+            record = background.record
+        else:
+            record = await self._required(caller, response_id)
         return page_of(record.input, query)
 
     async def compact(self, body: str, caller: Caller) -> JsonObject:
@@ -141,7 +168,12 @@ class ResponsesService:
         state = await self._preparation.state(
             caller, request.previous_response_id, response_id
         )
-        parsed = await self._preparation.parse(caller, size, items, state)
+        parsed = await self._preparation.parse(
+            caller,
+            size,
+            items,
+            state,
+        )
         transcript = repair(state.transcript + parsed.messages)
         if not transcript:
             raise invalid(
@@ -151,7 +183,11 @@ class ResponsesService:
         instructions = "\n\n".join(
             filter(None, (request.instructions, parsed.instructions))
         )
-        text, usage = await self._backend.compact(agent.id, transcript, instructions)
+        text, usage = await self._backend.compact(
+            agent.id,
+            transcript,
+            instructions,
+        )
         encrypted = encode_summary(
             text, has_outside_content=has_outside_content(transcript), codec=self._codec
         )
@@ -182,10 +218,19 @@ class ResponsesService:
 
     def socket(self, caller: Caller) -> SocketSession:
         """Return the session of a new WebSocket connection."""
-        return SocketSession(self._backend, self._preparation, caller)
+        return SocketSession(
+            self._backend,
+            self._preparation,
+            caller,
+        )
 
-    async def _required(self, caller: Caller, response_id: str) -> ResponseRecord:
-        if (record := await self._stored.find(caller, response_id)) is not None:
+    async def _required(
+        self,
+        caller: Caller,
+        response_id: str,
+    ) -> ResponseRecord:
+        record = await self._stored.find(caller, response_id)
+        if record is not None:
             return record
         raise not_found(
             f"Response with id '{response_id}' not found.",
@@ -203,7 +248,11 @@ def _as_model(info: ModelInfo) -> JsonObject:
     }
 
 
-def _flag(query: Mapping[str, str], name: str) -> bool:
-    if (value := _FLAGS.get(query.get(name, "").lower())) is None:
+def _flag(
+    query: Mapping[str, str],
+    name: str,
+) -> bool:
+    value = _FLAGS.get(query.get(name, "").lower())
+    if value is None:
         raise invalid(f"{name} must be true or false.", name)
     return value

@@ -20,7 +20,11 @@ from .preparation import Preparation
 from .request import read_socket_create
 from .run import ResponseRun
 
-_IMPLIED: Final = {"stream": True, "background": False, "generate": True}
+_IMPLIED: Final = {
+    "stream": True,
+    "background": False,
+    "generate": True,
+}
 """Fields that clients such as `openai-agents` send although they mean nothing here."""
 
 
@@ -52,7 +56,10 @@ class SocketSession:
                 stream_id = _pop_stream_id(message)
                 async with aclosing(self._events(message, len(text))) as events:
                     async for event in events:
-                        yield {**event, **stream_id}
+                        yield {
+                            **event,
+                            **stream_id,
+                        }
             except ApiError as error:
                 yield {
                     "type": "error",
@@ -84,13 +91,18 @@ class SocketSession:
             transcript = state.transcript + record.messages
             before = (*state.before, record)
             self._latest = {
-                plan.id: replace(state, transcript=transcript, before=before)
+                plan.id: replace(
+                    state,
+                    transcript=transcript,
+                    before=before,
+                )
             }
 
 
 def _fields(text: str) -> JsonObject:
     """Return the fields of a message without implied ones. Raises `ApiError` (400)."""
-    if not isinstance(message := parse_text(text), dict):
+    message = parse_text(text)
+    if not isinstance(message, dict):
         raise invalid("A message has to be a JSON object.")
     return {
         name: value
@@ -107,4 +119,8 @@ def _pop_stream_id(message: JsonObject) -> JsonObject:
         case str(stream_id):
             return {"stream_id": stream_id}
         case _:
-            raise invalid("stream_id has to be a string.", "stream_id", "invalid_value")
+            raise invalid(
+                "stream_id has to be a string.",
+                "stream_id",
+                "invalid_value",
+            )

@@ -24,7 +24,13 @@ _REMOTE_FIELDS: Final = (
     "authorization",
     "headers",
 )
-_ECHOED: Final = {"type", "name", "description", "parameters", "strict"}
+_ECHOED: Final = {
+    "type",
+    "name",
+    "description",
+    "parameters",
+    "strict",
+}
 """Fields of a function that a response repeats."""
 _KINDS: Final = (
     "'function' for your own, 'mcp' with a server_label for those of the home"
@@ -112,11 +118,17 @@ class _Function(_Tool):
     parameters: dict[str, AnyJson] | None = None
     strict: bool | None = None
     output_schema: dict[str, AnyJson] | None = None
-    async_: Literal[False] | None = Field(default=None, alias="async")
+    async_: Literal[False] | None = Field(
+        default=None,
+        alias="async",
+    )
 
     @property
     def definition(self) -> ToolDefinition:
-        nothing: JsonObject = {"type": "object", "properties": {}}
+        nothing: JsonObject = {
+            "type": "object",
+            "properties": {},
+        }
         return ToolDefinition(
             self.name, self.description or "", self.parameters or nothing, client=True
         )
@@ -167,21 +179,38 @@ def read_tools(tools: Sequence[JsonValue] | None) -> RequestedTools:
         place = f"{_TOOLS}[{index}]"
         match tool:
             case {"type": "function"}:
-                sent = parse_part(_Function, tool, place)
+                sent = parse_part(
+                    _Function,
+                    tool,
+                    place,
+                )
                 if sent.name in functions:
                     text = f"There are two functions with the name '{sent.name}'."
-                    raise invalid(text, f"{place}.name", "invalid_value")
+                    raise invalid(
+                        text,
+                        f"{place}.name",
+                        "invalid_value",
+                    )
                 functions[sent.name] = sent.definition
                 echo.append(sent.model_dump(include=_ECHOED))
             case dict() if tool.get("type") == "mcp":
                 tools_of_label, echoed = _hosted_tools(tool, place)
-                if (label := tools_of_label.server_label) in hosted:
+                label = tools_of_label.server_label
+                if label in hosted:
                     text = f"There are two tools with the server_label '{label}'."
-                    raise invalid(text, f"{place}.server_label", "invalid_value")
+                    raise invalid(
+                        text,
+                        f"{place}.server_label",
+                        "invalid_value",
+                    )
                 hosted[label] = tools_of_label
                 echo.append(echoed)
             case _:
-                raise _unknown_type(tool, place, _KINDS)
+                raise _unknown_type(
+                    tool,
+                    place,
+                    _KINDS,
+                )
     return RequestedTools(
         tuple(functions.values()), tuple(hosted.values()), tuple(echo)
     )
@@ -235,21 +264,41 @@ def read_tool_choice(
             raise invalid("Expected a string or an object.", _CHOICE, "invalid_value")
 
 
-def _reference(value: JsonValue, tools: RequestedTools, place: str) -> ToolRef:
+def _reference(
+    value: JsonValue,
+    tools: RequestedTools,
+    place: str,
+) -> ToolRef:
     match value:
         case {"type": "function"}:
-            function = parse_part(FunctionRef, value, place)
+            function = parse_part(
+                FunctionRef,
+                value,
+                place,
+            )
             if not any(tool.name == function.name for tool in tools.functions):
                 text = f"There is no function '{function.name}' among the tools."
-                raise invalid(text, f"{place}.name", "invalid_value")
+                raise invalid(
+                    text,
+                    f"{place}.name",
+                    "invalid_value",
+                )
             return function
         case {"type": "mcp"}:
-            ref = parse_part(HostedToolRef, value, place)
+            ref = parse_part(
+                HostedToolRef,
+                value,
+                place,
+            )
             if tools.hosted is not None and not any(
                 one.server_label == ref.server_label for one in tools.hosted
             ):
                 text = f"There is no server_label '{ref.server_label}' among the tools."
-                raise invalid(text, f"{place}.server_label", "invalid_value")
+                raise invalid(
+                    text,
+                    f"{place}.server_label",
+                    "invalid_value",
+                )
             return ref
         case _:
             raise _unknown_type(
@@ -257,17 +306,26 @@ def _reference(value: JsonValue, tools: RequestedTools, place: str) -> ToolRef:
             )
 
 
-def _hosted_tools(tool: JsonObject, place: str) -> tuple[HostedTools, JsonObject]:
+def _hosted_tools(
+    tool: JsonObject,
+    place: str,
+) -> tuple[HostedTools, JsonObject]:
     for name in _REMOTE_FIELDS:
         if tool.get(name) not in (None, {}):
             why = "Only tools of this home can be used, by the server_label alone."
-            raise unsupported(f"{place}.{name}", why)
+            raise unsupported(
+                f"{place}.{name}",
+                why,
+            )
     sent = parse_part(
         _Mcp,
         {name: value for name, value in tool.items() if name not in _REMOTE_FIELDS},
         place,
     )
-    allowed = _allowed(sent.allowed_tools, f"{place}.allowed_tools")
+    allowed = _allowed(
+        sent.allowed_tools,
+        f"{place}.allowed_tools",
+    )
     approval, asks_otherwise = _approval(
         sent.require_approval, f"{place}.require_approval"
     )
@@ -294,17 +352,27 @@ def _hosted_tools(tool: JsonObject, place: str) -> tuple[HostedTools, JsonObject
     return hosted, echo
 
 
-def _allowed(value: JsonValue, place: str) -> ToolFilter | None:
+def _allowed(
+    value: JsonValue,
+    place: str,
+) -> ToolFilter | None:
     match value:
         case None:
             return None
         case list():
             return ToolFilter(tool_names=parse_part(_Names, value, place).root)
         case _:
-            return parse_part(ToolFilter, value, place)
+            return parse_part(
+                ToolFilter,
+                value,
+                place,
+            )
 
 
-def _approval(value: JsonValue, place: str) -> tuple[_Approval, bool]:
+def _approval(
+    value: JsonValue,
+    place: str,
+) -> tuple[_Approval, bool]:
     """Return the tools for which approval is wanted, and whether it is wanted for all others."""
     match value:
         case None | "always" | "never":
@@ -317,9 +385,17 @@ def _approval(value: JsonValue, place: str) -> tuple[_Approval, bool]:
             return parse_part(_Approval, value, place), True
 
 
-def _unknown_type(tool: JsonValue, place: str, kinds: str) -> ApiError:
+def _unknown_type(
+    tool: JsonValue,
+    place: str,
+    kinds: str,
+) -> ApiError:
     if not isinstance(tool, dict):
-        return invalid("Expected an object.", place, "invalid_value")
+        return invalid(
+            "Expected an object.",
+            place,
+            "invalid_value",
+        )
     return invalid(
         f"Tools of this type are not supported; supported are {kinds}.",
         f"{place}.type",

@@ -68,7 +68,11 @@ class EventWriter:
         self._number = 0
         self._written: list[JsonObject] = []
 
-    def write(self, kind: str, **fields: JsonValue) -> None:
+    def write(
+        self,
+        kind: str,
+        **fields: JsonValue,
+    ) -> None:
         """Write an event."""
         self._written.append({"type": kind, "sequence_number": self._number, **fields})
         self._number += 1
@@ -86,16 +90,33 @@ class EventWriter:
 class ItemWriter:
     """Writes the events of one item."""
 
-    def __init__(self, events: EventWriter, item: JsonObject) -> None:
+    def __init__(
+        self,
+        events: EventWriter,
+        item: JsonObject,
+    ) -> None:
         """Add the item, empty as yet. The one before it must be done."""
         self._events = events
         self._id = item["id"]
         self._index = len(events.items)
-        events.write("response.output_item.added", output_index=self._index, item=item)
+        events.write(
+            "response.output_item.added",
+            output_index=self._index,
+            item=item,
+        )
 
-    def write(self, kind: str, **fields: JsonValue) -> None:
+    def write(
+        self,
+        kind: str,
+        **fields: JsonValue,
+    ) -> None:
         """Write an event of the item."""
-        self._events.write(kind, item_id=self._id, output_index=self._index, **fields)
+        self._events.write(
+            kind,
+            item_id=self._id,
+            output_index=self._index,
+            **fields,
+        )
 
     def done(self, item: JsonObject) -> None:
         """Complete the item; it must not be changed afterwards."""
@@ -108,7 +129,11 @@ class ItemWriter:
 class TextItems:
     """The messages and reasoning items of a response. At most one is open, and the next one closes it."""
 
-    def __init__(self, events: EventWriter, new_id: NewId) -> None:
+    def __init__(
+        self,
+        events: EventWriter,
+        new_id: NewId,
+    ) -> None:
         """Start without an open item."""
         self._events = events
         self._new_id = new_id
@@ -119,13 +144,21 @@ class TextItems:
         """Whether a message is open."""
         return isinstance(self._open, _Message)
 
-    def add_text(self, text: str, phase: str | None = None) -> None:
+    def add_text(
+        self,
+        text: str,
+        phase: str | None = None,
+    ) -> None:
         """Add text to the message, which is opened with this phase if there is none."""
         if not text:
             return
         if not isinstance(self._open, _Message):
             self.close()
-            self._open = _Message(self._events, self._new_id("msg"), phase)
+            self._open = _Message(
+                self._events,
+                self._new_id("msg"),
+                phase,
+            )
         self._open.add(text)
 
     def add_reasoning(self, text: str) -> None:
@@ -134,7 +167,10 @@ class TextItems:
             return
         if not isinstance(self._open, _Reasoning):
             self.close()
-            self._open = _Reasoning(self._events, self._new_id("rs"))
+            self._open = _Reasoning(
+                self._events,
+                self._new_id("rs"),
+            )
         self._open.add(text)
 
     def close(self, *, is_whole: bool = True) -> None:
@@ -150,11 +186,27 @@ class TextItems:
         self.close()
         begun = begun_message_item(self._new_id("msg"))
         item = ItemWriter(self._events, begun)
-        item.write("response.content_part.added", content_index=0, part=refusal(""))
-        item.write("response.refusal.delta", content_index=0, delta=reason)
-        item.write("response.refusal.done", content_index=0, refusal=reason)
+        item.write(
+            "response.content_part.added",
+            content_index=0,
+            part=refusal(""),
+        )
+        item.write(
+            "response.refusal.delta",
+            content_index=0,
+            delta=reason,
+        )
+        item.write(
+            "response.refusal.done",
+            content_index=0,
+            refusal=reason,
+        )
         part = refusal(reason)
-        item.write("response.content_part.done", content_index=0, part=part)
+        item.write(
+            "response.content_part.done",
+            content_index=0,
+            part=part,
+        )
         item.done({**begun, "status": COMPLETED, "content": [part]})
 
     def add_encrypted(self, encrypted_content: str) -> None:
@@ -168,7 +220,12 @@ class TextItems:
 class _Message:
     """A message of the assistant with one part."""
 
-    def __init__(self, events: EventWriter, item_id: str, phase: str | None) -> None:
+    def __init__(
+        self,
+        events: EventWriter,
+        item_id: str,
+        phase: str | None,
+    ) -> None:
         self._pieces: list[str] = []
         self._begun = begun_message_item(item_id, phase)
         self._item = ItemWriter(events, self._begun)
@@ -192,14 +249,22 @@ class _Message:
         )
         status = "completed" if is_whole else "incomplete"
         self._item.done(
-            {**self._begun, "status": status, "content": [output_text(text)]}
+            {
+                **self._begun,
+                "status": status,
+                "content": [output_text(text)],
+            }
         )
 
 
 class _Reasoning:
     """A reasoning item with one summary part."""
 
-    def __init__(self, events: EventWriter, item_id: str) -> None:
+    def __init__(
+        self,
+        events: EventWriter,
+        item_id: str,
+    ) -> None:
         self._id = item_id
         self._pieces: list[str] = []
         self._item = ItemWriter(events, reasoning_item(item_id))
@@ -243,7 +308,13 @@ class McpCall:
         self._as_item = partial(
             mcp_call_item, item_id, server_label, call, request_id=approval_request_id
         )
-        self._item = ItemWriter(events, {**self._as_item(), "arguments": ""})
+        self._item = ItemWriter(
+            events,
+            {
+                **self._as_item(),
+                "arguments": "",
+            },
+        )
         self._item.write("response.mcp_call.in_progress")
         if call.arguments:
             self._item.write("response.mcp_call_arguments.delta", delta=call.arguments)
@@ -257,10 +328,21 @@ class McpCall:
         self._item.done(self._as_item(result))
 
 
-def write_function_call(events: EventWriter, item_id: str, call: ToolCall) -> None:
+def write_function_call(
+    events: EventWriter,
+    item_id: str,
+    call: ToolCall,
+) -> None:
     """Write a call of a function of the client, with the arguments as the model wrote them."""
     whole = function_call_item(item_id, call)
-    item = ItemWriter(events, {**whole, "arguments": "", "status": IN_PROGRESS})
+    item = ItemWriter(
+        events,
+        {
+            **whole,
+            "arguments": "",
+            "status": IN_PROGRESS,
+        },
+    )
     item.write("response.function_call_arguments.delta", delta=call.arguments)
     item.write("response.function_call_arguments.done", arguments=call.arguments)
     item.done(whole)
@@ -345,7 +427,11 @@ class CallQueue:
         while self._waiting:
             call = self._waiting[0]
             if call.id in self.of_client:
-                write_function_call(self._events, self._new_id("fc"), call)
+                write_function_call(
+                    self._events,
+                    self._new_id("fc"),
+                    call,
+                )
             elif call.id not in self.hidden and not self._write_hosted(call):
                 return
             self._waiting.popleft()
@@ -375,13 +461,21 @@ class CallQueue:
         )
         return bool(request.functions) and not is_listed and call.id not in self.started
 
-    def _note_approvals(self, pending_id: str, calls: list[ToolCall]) -> None:
+    def _note_approvals(
+        self,
+        pending_id: str,
+        calls: list[ToolCall],
+    ) -> None:
         """Note which calls were approved. Denied ones are not written: only the model is told."""
         approval = self._plan.turn.approval
         decisions = approval.decisions if approval else {}
         for index, call in enumerate(calls):
-            if (answer := decisions.get(index)) and answer.approved:
-                self._approved[call.id] = approval_request_id(pending_id, index)
+            answer = decisions.get(index)
+            if answer and answer.approved:
+                self._approved[call.id] = approval_request_id(
+                    pending_id,
+                    index,
+                )
             else:
                 self.hidden.add(call.id)
 
@@ -389,13 +483,21 @@ class CallQueue:
 class TurnItems:
     """The output items of one turn."""
 
-    def __init__(self, plan: Plan, events: EventWriter) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        events: EventWriter,
+    ) -> None:
         """Start without items."""
         self._plan = plan
         self._request = plan.request
         self._events = events
         self._texts = TextItems(events, plan.new_id)
-        self._calls = CallQueue(events, plan.new_id, plan)
+        self._calls = CallQueue(
+            events,
+            plan.new_id,
+            plan,
+        )
         self._turn_phase = Phase.RECEIVE_INPUT
         self._held = ""
         """Text of the model that may not be the answer yet."""
@@ -432,7 +534,12 @@ class TurnItems:
             case _:
                 pass  # nothing that a client sees
 
-    def end(self, end: TurnFinished, *, is_whole: bool) -> None:
+    def end(
+        self,
+        end: TurnFinished,
+        *,
+        is_whole: bool,
+    ) -> None:
         """Write what has waited for the end of the turn. The last item of an incomplete response is incomplete."""
         self._calls.of_client |= {call.id for call in end.client_calls}
         self._calls.write()
@@ -532,15 +639,24 @@ class TurnItems:
 
     def _request_approval(self, pending: PendingApproval) -> None:
         for index, pending_call in enumerate(pending.calls):
-            label = self._calls.labels.get(pending_call.call.name, OWN_LABEL)
+            label = self._calls.labels.get(
+                pending_call.call.name,
+                OWN_LABEL,
+            )
             request_id = approval_request_id(pending.id, index)
             self._events.place(
-                approval_request_item(request_id, label, pending_call.call)
+                approval_request_item(
+                    request_id,
+                    label,
+                    pending_call.call,
+                )
             )
 
     def _phase_of(self, phase: str) -> str | None:
         """Return the phase for structured output, which has to be told from commentary."""
-        return None if self._request.output is None else phase
+        if self._request.output is None:
+            return None
+        return phase
 
     def _write_held(self, phase: str | None) -> None:
         self._texts.add_text(self._held, phase)

@@ -43,12 +43,28 @@ class Dates(_LanguageTable):
     """The first day of a month, where it is an ordinal."""
     before_time: str = ", "
 
-    def text(self, day: date, *, has_year: bool = True) -> str:
+    def text(
+        self,
+        day: date,
+        *,
+        has_year: bool = True,
+    ) -> str:
         """Return a date in words."""
-        number = self.first_day if day.day == 1 else str(day.day)
+        if day.day == 1:
+            number = self.first_day
+        else:
+            number = str(day.day)
         month = self.months.split()[day.month - 1]
-        text = self.pattern.format(day=number, month=month)
-        return self.with_year.format(date=text, year=day.year) if has_year else text
+        text = self.pattern.format(
+            day=number,
+            month=month,
+        )
+        if has_year:
+            return self.with_year.format(
+                date=text,
+                year=day.year,
+            )
+        return text
 
 
 class Ordinals(_LanguageTable):
@@ -159,5 +175,8 @@ def number_words(language: str) -> Mapping[str, int]:
             value, FormatPurpose.CARDINAL
         ).text_by_ruleset.values():
             form = text.lower().replace("-", " ")
-            values |= {form: value, fold(form): value}
+            values |= {
+                form: value,
+                fold(form): value,
+            }
     return values

@@ -45,14 +45,23 @@ def text_tokens(
     Words that are `accented` keep their accents.
     """
     return [
-        Token(_folded(found[0], accented), found.start(), found.end())
+        Token(
+            _folded(found[0], accented),
+            found.start(),
+            found.end(),
+        )
         for found in pattern.finditer(text)
     ]
 
 
-def _folded(word: str, accented: AbstractSet[str]) -> str:
+def _folded(
+    word: str,
+    accented: AbstractSet[str],
+) -> str:
     accented_word = fold(word, keep_accents=True)
-    return accented_word if accented_word in accented else fold(word)
+    if accented_word in accented:
+        return accented_word
+    return fold(word)
 
 
 def accented_words(texts: str) -> frozenset[str]:
@@ -70,7 +79,11 @@ class PhraseTree[Value]:
     accented: frozenset[str] = frozenset()
     """Words that differ from others in an accent alone, and keep it."""
 
-    def add(self, phrase: Iterable[str], value: Value) -> None:
+    def add(
+        self,
+        phrase: Iterable[str],
+        value: Value,
+    ) -> None:
         """Add a meaning of a phrase."""
         node = self
         for piece in phrase:
@@ -81,7 +94,12 @@ class PhraseTree[Value]:
         if value not in node.values:
             node.values.append(value)
 
-    def add_all(self, texts: str, value: Value, rules: Mapping[str, str]) -> None:
+    def add_all(
+        self,
+        texts: str,
+        value: Value,
+        rules: Mapping[str, str],
+    ) -> None:
         """Add the meaning of phrases that are divided by commas."""
         for text in divided(texts):
             for way in _ways(deque(_PIECE.findall(text)), rules, self.accented):
@@ -93,7 +111,8 @@ class PhraseTree[Value]:
         """Yield the ends and meanings of the phrases that begin at a word; `form` returns the form of words there."""
         node = self
         for end in range(start, len(words)):
-            if (following := node.words.get(form(words[end]))) is None:
+            following = node.words.get(form(words[end]))
+            if following is None:
                 return
             node = following
             for value in node.values:
@@ -119,11 +138,19 @@ def _ways(
                 found, ways = [*found, *ways], [()]
                 continue
             case "(":
-                inner = _ways(pieces, rules, accented)
+                inner = _ways(
+                    pieces,
+                    rules,
+                    accented,
+                )
             case "[":
                 inner = [(), *_ways(pieces, rules, accented)]
             case _ if (rule := rules.get(piece[1:-1])) and piece[0] == "<":
-                inner = _ways(deque(_PIECE.findall(rule)), rules, accented)
+                inner = _ways(
+                    deque(_PIECE.findall(rule)),
+                    rules,
+                    accented,
+                )
             case _ if piece[0] == "<":
                 inner = [(piece,)]
             case _:
@@ -139,7 +166,9 @@ class _Span(Protocol):
         """Where the span ends."""
 
 
-def coverings[Span: _Span](
+def coverings[
+    Span: _Span,
+](
     length: int,
     spans_at: Callable[[int], Iterable[Span]],
     cost: Callable[[Span], float],
@@ -158,5 +187,9 @@ def coverings[Span: _Span](
             for span in spans_at(start)
             for rest, more in best[span.end]
         )
-        best[start] = nsmallest(most, ways, key=lambda way: way[0])
+        best[start] = nsmallest(
+            most,
+            ways,
+            key=lambda way: way[0],
+        )
     return best[0]

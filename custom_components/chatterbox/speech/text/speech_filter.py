@@ -72,7 +72,10 @@ def speakable(text: str, language: str) -> str:
     return speech.feed(text) + speech.finish()
 
 
-async def speakable_in_pieces(text: str, speech: SpeechFilter) -> str:
+async def speakable_in_pieces(
+    text: str,
+    speech: SpeechFilter,
+) -> str:
     """Return what a filter makes of a whole answer, which may be long: others get their turn meanwhile."""
     spoken: list[str] = []
     for start in range(0, len(text), _PIECE):
@@ -135,7 +138,10 @@ class SpeechFilter:
 
     def finish(self) -> str:
         """Return the rest of the text, or a sentence in place of an answer without any text for speech."""
-        spoken = self._feed(_without_object(self._object)) if self._object else ""
+        if self._object:
+            spoken = self._feed(_without_object(self._object))
+        else:
+            spoken = ""
         self._take_words(self._words.finish())
         for word in (*self._sources.finish(), Word("")):
             self._take_number(word)
@@ -163,7 +169,10 @@ class SpeechFilter:
         if number is not None:
             self._take(replace(number, text=with_decimal_comma(number.text, word.text)))
         if self._has_comma and "." in word.text:
-            word = replace(word, text=with_decimal_comma(word.text))
+            word = replace(
+                word,
+                text=with_decimal_comma(word.text),
+            )
             if word.space and word.space != "\n" and may_be_decimal(word.text):
                 self._number = word
                 return
@@ -177,9 +186,10 @@ class SpeechFilter:
     def _take_space(self, space: str) -> None:
         if space == "\n":
             self._end_tag()
-            self._skipped_until = (
-                _COMMENT_END if self._skipped_until == _COMMENT_END else ""
-            )
+            if self._skipped_until == _COMMENT_END:
+                self._skipped_until = _COMMENT_END
+            else:
+                self._skipped_until = ""
             self._sentences.end_line()
         elif self._begun_tag:
             self._space_after_tag = bool(space)
@@ -190,7 +200,10 @@ class SpeechFilter:
         text = word.text
         if word.is_cut:
             self._unreadable = True
-            text = text.partition(_TARGET_START)[0] if has_address(text) else ""
+            if has_address(text):
+                text = text.partition(_TARGET_START)[0]
+            else:
+                text = ""
         if self._begun_tag and _ATTRIBUTE.match(word.text):
             self._begun_tag, self._skipped_until = "", ">"
         if self._skipped_until:
@@ -210,9 +223,17 @@ class SpeechFilter:
                 self._in_code = self._unreadable = True
                 return
         if not self._in_code:
-            self._take_text(parts[0], before_space=bool(word.space))
+            self._take_text(
+                parts[0],
+                before_space=bool(word.space),
+            )
 
-    def _take_text(self, text: str, *, before_space: bool) -> None:
+    def _take_text(
+        self,
+        text: str,
+        *,
+        before_space: bool,
+    ) -> None:
         """Add a word outside of code, and remove markup until there is none."""
         self._take_mark(text)
         if self._sentences.at_line_start and _REFERENCE.fullmatch(text):
@@ -254,13 +275,23 @@ class SpeechFilter:
         if mark != text:
             self._sentences.end()
 
-    def _ends_with_note(self, text: str, *, before_space: bool) -> bool:
+    def _ends_with_note(
+        self,
+        text: str,
+        *,
+        before_space: bool,
+    ) -> bool:
         """Return whether a word is the number of a source, after a text."""
         is_last = not before_space or self._before.endswith((".", "!", "?"))
         is_inside = is_last and not self._sentences.at_line_start
         return is_inside and _REFERENCE.fullmatch(f"{text}:") is not None
 
-    def _take_parts(self, text: str, *, before_space: bool) -> None:
+    def _take_parts(
+        self,
+        text: str,
+        *,
+        before_space: bool,
+    ) -> None:
         for part in _PART.findall(text):
             if part.isspace():
                 self._take_space(part)
@@ -283,7 +314,8 @@ class SpeechFilter:
             self._begun_tag = text[begins:]
             self._space_after_tag = False
         text = text[:begins]
-        if sources := _SOURCES.search(text):
+        sources = _SOURCES.search(text)
+        if sources:
             text = text[: sources.start()]
             self._skipped_until = "]"
         return text
@@ -303,9 +335,10 @@ def _without_object(text: str) -> str:
         value = parse_json(text.strip())
     except ValueError:
         return text
-    values = (
-        [part for part in value.values() if part] if isinstance(value, dict) else []
-    )
+    if isinstance(value, dict):
+        values = [part for part in value.values() if part]
+    else:
+        values = []
     texts = [part for part in values if isinstance(part, str)]
     is_plain = (
         len(texts) == 1
@@ -325,7 +358,9 @@ def _has_parts(text: str) -> bool:
 def _without_comments(text: str) -> str:
     before, _, rest = text.partition(_COMMENT_START)
     _, end, after = rest.partition(_COMMENT_END)
-    return before + _without_comments(after) if end else text
+    if end:
+        return before + _without_comments(after)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,11 +405,18 @@ class WordStream:
         rest, self.begun = self.begun, ""
         yield from self._end(rest, "")
 
-    def _end(self, text: str, space: str) -> Iterator[Word]:
+    def _end(
+        self,
+        text: str,
+        space: str,
+    ) -> Iterator[Word]:
         if len(text) > LONGEST_WORD:
             yield from self._begin_cut(text)
         if self._cut:  # the punctuation at the end of the sentence is kept
-            text = text[-1:] if text[-1:] in _PUNCTUATION else ""
+            if text[-1:] in _PUNCTUATION:
+                text = text[-1:]
+            else:
+                text = ""
             self._cut = False
         if text or space:
             yield Word(text, space)
@@ -445,7 +487,11 @@ _COURTESY: Final = {
 }
 
 
-def asks_back(text: str, language: str, spoken: str | None = None) -> bool:
+def asks_back(
+    text: str,
+    language: str,
+    spoken: str | None = None,
+) -> bool:
     """Return True if an answer ends with a question, its choices, or a question and a courtesy ("Just let me know.").
 
     `language` is a BCP 47 tag; courtesies are known in ten languages. `spoken` is the
@@ -465,7 +511,11 @@ def asks_back(text: str, language: str, spoken: str | None = None) -> bool:
     )
 
 
-def _ends_with_question(spoken: str, language: str, marks: str) -> bool:
+def _ends_with_question(
+    spoken: str,
+    language: str,
+    marks: str,
+) -> bool:
     spoken = spoken.rstrip(_CLOSERS)
     courtesy = _COURTESY.get(base_language(language))
     for _ in range(_COURTESIES_AT_MOST + 1):
@@ -475,7 +525,14 @@ def _ends_with_question(spoken: str, language: str, marks: str) -> bool:
         begin = max(
             (found.end() for found in _NEXT_SENTENCE.finditer(spoken)), default=0
         )
-        last = spoken[begin:].casefold().replace("\u2019", "'")
+        last = (
+            spoken[begin:]
+            .casefold()
+            .replace(
+                "\u2019",
+                "'",
+            )
+        )
         if (
             not begin
             or courtesy is None
@@ -487,7 +544,11 @@ def _ends_with_question(spoken: str, language: str, marks: str) -> bool:
     return False
 
 
-def _ends_with_choices(text: str, language: str, marks: str) -> bool:
+def _ends_with_choices(
+    text: str,
+    language: str,
+    marks: str,
+) -> bool:
     """Return True if the text ends with a question and a list."""
     lines = [line for line in text.splitlines() if line.strip()]
     choices = 0

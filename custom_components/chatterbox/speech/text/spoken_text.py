@@ -27,7 +27,8 @@ _ISO: Final = re.compile(
 
 def phrases(language: str) -> Phrases:
     """Return the words of a language, given as a BCP 47 tag; other languages have English sentences."""
-    if known := LANGUAGES.get(base_language(language)):
+    known = LANGUAGES.get(base_language(language))
+    if known:
         return known.phrases
     return LANGUAGES["en"].phrases.model_copy(update={"link": "", "yes": "", "no": ""})
 
@@ -36,10 +37,16 @@ def spoken_dates(word: str, language: str) -> str:
     """Return a word with its ISO 8601 dates as they are spoken in a language, if it has month names here."""
     if "-" not in word or (known := LANGUAGES.get(base_language(language))) is None:
         return word
-    return _ISO.sub(lambda found: _spoken_date(found, known.dates), word)
+    return _ISO.sub(
+        lambda found: _spoken_date(found, known.dates),
+        word,
+    )
 
 
-def _spoken_date(found: re.Match[str], dates: Dates) -> str:
+def _spoken_date(
+    found: re.Match[str],
+    dates: Dates,
+) -> str:
     try:
         day = date.fromisoformat(found[1])
     except ValueError:  # not a date
@@ -79,10 +86,19 @@ def may_begin_unit(text: str) -> bool:
     return text[:1].lower() in _DECIMALS["first_characters"]
 
 
-def with_decimal_comma(word: str, after: str = "") -> str:
+def with_decimal_comma(
+    word: str,
+    after: str = "",
+) -> str:
     """Return a word whose decimals have a comma, where a unit follows in the word or begins the word `after` it."""
-    pattern = _DECIMAL if _UNIT.match(after) else _DECIMAL_OF_UNIT
-    return pattern.sub(lambda found: found[0].replace(".", ","), word)
+    if _UNIT.match(after):
+        pattern = _DECIMAL
+    else:
+        pattern = _DECIMAL_OF_UNIT
+    return pattern.sub(
+        lambda found: found[0].replace(".", ","),
+        word,
+    )
 
 
 _ENTITY: Final = re.compile(
@@ -125,7 +141,10 @@ _LITERAL_BREAK: Final = re.compile(r"(?:(?<=[.!?:;,)\"])|\A)(?:\\+n)+(?![a-z])")
 _INVISIBLE: Final = re.compile("[\u00ad\u200b\u2060\ufeff\x00-\x08\x0e-\x1b\x7f]")
 _EMOTICON: Final = re.compile(r"(?:[:;=]['^-]?[)(DPp]+|<3+|\^_+\^|[xX]D+)([.,!?…]*)")
 
-_MARKS: Final = {**dict.fromkeys("✅✔✓☑", True), **dict.fromkeys("❌✖✗✘", False)}
+_MARKS: Final = {
+    **dict.fromkeys("✅✔✓☑", True),
+    **dict.fromkeys("❌✖✗✘", False),
+}
 _END_OF_TARGET: Final = r"(?:[^()\s]|\([^()\s]*\))++\)"
 _CITATION: Final = re.compile(
     rf"\[\[?\d{{1,3}}\]?\]\(https?:{_END_OF_TARGET}"
@@ -176,9 +195,24 @@ def decode(word: str) -> str:
         lambda tag: _OF_TAGS.get(tag[1].casefold(), ""),
         _ESCAPE.sub(r"\1", _without_latex(word)),
     )
-    word = _HYPHEN.sub("-", _EMOJI.sub("", _SHORTCODE.sub("", _ARROW.sub("→", word))))
-    word = _TOOL.sub(lambda tool: _NEW_WORD.sub(" ", tool[1]).lower(), word)
-    return found[1] if (found := _EMOTICON.fullmatch(word)) else word
+    word = _HYPHEN.sub(
+        "-",
+        _EMOJI.sub(
+            "",
+            _SHORTCODE.sub(
+                "",
+                _ARROW.sub("→", word),
+            ),
+        ),
+    )
+    word = _TOOL.sub(
+        lambda tool: _NEW_WORD.sub(" ", tool[1]).lower(),
+        word,
+    )
+    found = _EMOTICON.fullmatch(word)
+    if found:
+        return found[1]
+    return word
 
 
 @lru_cache(maxsize=16)
@@ -193,14 +227,21 @@ def tool_words(names: tuple[str, ...]) -> Mapping[str, str]:
     return words
 
 
-def without_tools(word: str, tools: Mapping[str, str]) -> str:
+def without_tools(
+    word: str,
+    tools: Mapping[str, str],
+) -> str:
     """Replace names of tools, in any spelling, by words; the arguments of a call become the target of a link."""
 
     def spoken(found: re.Match[str]) -> str:
         words = tools.get(_letters(found[1]))
-        return found[0] if words is None else words + found[2].replace("(", "](")
+        if words is None:
+            return found[0]
+        return words + found[2].replace("(", "](")
 
-    return word if has_address(word) or "](" in word else _NAME.sub(spoken, word)
+    if has_address(word) or "](" in word:
+        return word
+    return _NAME.sub(spoken, word)
 
 
 def _letters(name: str) -> str:
@@ -214,7 +255,10 @@ def says_yes(word: str) -> bool | None:
 
 def without_targets(word: str) -> str:
     """Remove the targets of links; a target that does not end in the word remains from `](` on."""
-    return _TARGET.sub("", _CITATION.sub("", word))
+    return _TARGET.sub(
+        "",
+        _CITATION.sub("", word),
+    )
 
 
 def has_address(word: str) -> bool:
@@ -224,13 +268,35 @@ def has_address(word: str) -> bool:
 
 def without_marks(word: str, link: str) -> str:
     """Remove brackets, emphasis and code marks, and replace addresses by `link`."""
-    word = word.replace("![", "").replace("[", "").replace("]", "")
-    word = _ADDRESS.sub(lambda found: _of_address(found, link), word)
-    word = _HIGHLIGHT.sub("", word.replace("~~", "").replace("`", ""))
-    return _UNDERSCORES.sub("", _STARS.sub("", word))
+    word = (
+        word.replace("![", "")
+        .replace("[", "")
+        .replace(
+            "]",
+            "",
+        )
+    )
+    word = _ADDRESS.sub(
+        lambda found: _of_address(found, link),
+        word,
+    )
+    word = _HIGHLIGHT.sub(
+        "",
+        word.replace("~~", "").replace(
+            "`",
+            "",
+        ),
+    )
+    return _UNDERSCORES.sub(
+        "",
+        _STARS.sub("", word),
+    )
 
 
-def _of_address(found: re.Match[str], link: str) -> str:
+def _of_address(
+    found: re.Match[str],
+    link: str,
+) -> str:
     address = found.group().removesuffix(">")
     after = address[len(address.rstrip(_AFTER_ADDRESS)) :]
     before = found.string[: found.start()]
@@ -241,11 +307,20 @@ def _without_latex(word: str) -> str:
     """Replace LaTeX commands and marks by the characters they stand for; the result may contain whitespace."""
     if not _MAY_BE_LATEX.search(word):
         return word
-    word = _BEGIN.sub("", _FORMULA.sub(r"\1", _DELIMITER.sub("", word)))
+    word = _BEGIN.sub(
+        "",
+        _FORMULA.sub(
+            r"\1",
+            _DELIMITER.sub("", word),
+        ),
+    )
     if "\\" in word and not _PATH.match(word):
         word = _COMMAND.sub(
             lambda found: _COMMANDS.get(found[1], found[0]),
-            _FRACTION.sub(r"\1/\2", _THIN_SPACE.sub(" ", word)),
+            _FRACTION.sub(
+                r"\1/\2",
+                _THIN_SPACE.sub(" ", word),
+            ),
         )
     word = _LOWERED.sub(
         r"\1",
@@ -253,7 +328,10 @@ def _without_latex(word: str) -> str:
             lambda found: (found[1] or found[2]).translate(_SUPERSCRIPTS), word
         ),
     )
-    return _BRACES.sub("", _END.sub("", word))
+    return _BRACES.sub(
+        "",
+        _END.sub("", word),
+    )
 
 
 _CHINESE: Final = re.compile(
@@ -270,7 +348,11 @@ _CELL_RULE: Final = re.compile(r":?-{2,}:?")
 _CLOSERS: Final = "\"'”\u2019»)]}」』\uff09】"
 _PAUSES: Final = ".!?…:;,-\u2013—。\uff01\uff1f\uff1a\uff1b、\uff0c،؛؟।॥"
 _SENTENCE_ENDS: Final = ".!?…"
-_CHINESE_ENDS: Final = ("。", "\uff01", "\uff1f")
+_CHINESE_ENDS: Final = (
+    "。",
+    "\uff01",
+    "\uff1f",
+)
 _JOINER: Final = "\u2060"
 """Inaudible and invisible. Voices do not take a full stop before it for the end of a sentence."""
 _HUGS_THE_WORD_BEFORE: Final = ".,:;!?…"
@@ -345,14 +427,21 @@ def _phrases_of(
     """Return folded names, the beginnings of names and abbreviations of several words, and the most words of one."""
     known = LANGUAGES.get(language)
     rules = known.written_out if known else _NO_RULES
-    keys = (*rules.abbreviations, *rules.final, *map(str.casefold, names))
+    keys = (
+        *rules.abbreviations,
+        *rules.final,
+        *map(str.casefold, names),
+    )
     begun = {
         key[:at] for key in keys for at, character in enumerate(key) if character == " "
     }
     return (
         frozenset(map(str.casefold, names)),
         frozenset(begun),
-        max((key.count(" ") + 1 for key in keys), default=1),
+        max(
+            (key.count(" ") + 1 for key in keys),
+            default=1,
+        ),
     )
 
 
@@ -376,9 +465,15 @@ class Pronunciation:
     ) -> None:
         """Leave `names` as they are, and put `pause` between sentences instead of what is there."""
         code = base_language(language)
-        self.rules = LANGUAGES[code].written_out if code in LANGUAGES else _NO_RULES
+        if code in LANGUAGES:
+            self.rules = LANGUAGES[code].written_out
+        else:
+            self.rules = _NO_RULES
         self._units = UNITS.get(code, {})
-        self._names, self._begun, self._most = _phrases_of(code, names)
+        self._names, self._begun, self._most = _phrases_of(
+            code,
+            names,
+        )
         self._pause = pause
         self._held: list[tuple[str, str]] = []
         """Words and what separates them from those before."""
@@ -398,7 +493,11 @@ class Pronunciation:
         self._out.clear()
         return spoken
 
-    def add(self, gap: str, word: str) -> None:
+    def add(
+        self,
+        gap: str,
+        word: str,
+    ) -> None:
         """Add a word; a gap of a line break follows the end of a sentence."""
         self._held.append((gap, word))
         while self._held and self._speak_first():
@@ -423,7 +522,11 @@ class Pronunciation:
         following = [word for _, word in self._held[1:]] + [""]
         if not (following[0] or is_last) and self._needs_next(first, gap):
             return False
-        counts = range(min(len(self._held), self._most), 0, -1)
+        counts = range(
+            min(len(self._held), self._most),
+            0,
+            -1,
+        )
         found = (
             (count, self._phrase(self._joined(count), gap, following[count - 1]))
             for count in counts
@@ -433,7 +536,10 @@ class Pronunciation:
         )
         words, dot = phrase or (self._word(first, gap, following[0]), False)
         self._out.append(self._separated(gap, first) + words)
-        self._before = words if words.strip(_CLOSERS) else self._before + words
+        if words.strip(_CLOSERS):
+            self._before = words
+        else:
+            self._before = self._before + words
         self._dot = dot
         del self._held[:count]
         return True
@@ -443,7 +549,11 @@ class Pronunciation:
             gap + word for gap, word in self._held[1:count]
         )
 
-    def _needs_next(self, text: str, gap: str) -> bool:
+    def _needs_next(
+        self,
+        text: str,
+        gap: str,
+    ) -> bool:
         """Return whether the words for a text depend on the next one."""
         _, body, tail = _parts(text)
         if tail[:1] == "." and _known(f"{body}.", self.rules.numbered):
@@ -457,7 +567,12 @@ class Pronunciation:
             or bool(_known(body, self.rules.numbered))
         )
 
-    def _phrase(self, text: str, gap: str, following: str) -> tuple[str, bool] | None:
+    def _phrase(
+        self,
+        text: str,
+        gap: str,
+        following: str,
+    ) -> tuple[str, bool] | None:
         """Return the words for a name or an abbreviation, and whether its full stop may end a sentence."""
         lead, body, tail = _parts(text)
         if not {body.casefold(), f"{body}.".casefold()}.isdisjoint(self._names):
@@ -466,31 +581,49 @@ class Pronunciation:
             found := self._abbreviation(f"{body}.", gap, following)
         ):
             return lead + found[0] + tail[1:], found[1] and tail == "."
-        found = self._abbreviation(body, gap, following)
-        return (lead + found[0] + tail, False) if found else None
+        found = self._abbreviation(
+            body,
+            gap,
+            following,
+        )
+        if found:
+            return (lead + found[0] + tail, False)
+        return None
 
     def _abbreviation(
         self, key: str, gap: str, following: str
     ) -> tuple[str, bool] | None:
         rules = self.rules
-        number = self._last_number() if gap == " " else ""
+        if gap == " ":
+            number = self._last_number()
+        else:
+            number = ""
         if number and (words := _known(key, rules.amounts)):
             return self._unit(words, number) or words, True
         is_answer = key == "No." and self._begins(gap)
-        numbered = (
-            rules.numbered
-            if any(map(str.isdigit, following[:2])) and not is_answer
-            else {}
-        )
-        if words := numbered.get(f"{self._before.casefold()} {key}") or _known(
+        if any(map(str.isdigit, following[:2])) and not is_answer:
+            numbered = rules.numbered
+        else:
+            numbered = {}
+        words = numbered.get(f"{self._before.casefold()} {key}") or _known(
             key, numbered
-        ):
+        )
+        if words:
             return words, False
-        if words := _known(key, rules.abbreviations):
+        words = _known(key, rules.abbreviations)
+        if words:
             return words, False
-        return (words, True) if (words := _known(key, rules.final)) else None
+        words = _known(key, rules.final)
+        if words:
+            return (words, True)
+        return None
 
-    def _word(self, text: str, gap: str, following: str) -> str:
+    def _word(
+        self,
+        text: str,
+        gap: str,
+        following: str,
+    ) -> str:
         """Return a single word as it is spoken."""
         lead, body, tail = _parts(text)
         if following and self._ends_item(text, gap):
@@ -499,20 +632,34 @@ class Pronunciation:
             return lead + self._number(gap, body, following)
         return lead + (self._written_out(body, gap, following) or body) + tail
 
-    def _written_out(self, body: str, gap: str, following: str) -> str:
+    def _written_out(
+        self,
+        body: str,
+        gap: str,
+        following: str,
+    ) -> str:
         """Return the words for a number, a unit or an id; empty for any other word."""
         rules = self.rules
-        number = self._last_number() if gap in ("", " ") else ""
+        if gap in ("", " "):
+            number = self._last_number()
+        else:
+            number = ""
         is_date = gap == " " and self._before.casefold() in rules.date_words.split()
         if body in rules.fractions and not (number or is_date):
             return rules.fractions[body]
         if rules.ratio and (ratio := _RATIO.fullmatch(body)):
             return rules.ratio.format(*ratio.groups())
-        if (money := _MONEY.fullmatch(body)) and money[1] in rules.currencies:
+        money = _MONEY.fullmatch(body)
+        if money and money[1] in rules.currencies:
             has_more = following.rstrip(_TAIL) in rules.magnitudes.split()
-            return "" if has_more else self._money(*money.groups())
+            if has_more:
+                return ""
+            return self._money(*money.groups())
         if _ENTITY_ID.fullmatch(body):
-            return body.replace(".", " ").replace("_", " ")
+            return body.replace(".", " ").replace(
+                "_",
+                " ",
+            )
         if body in self._units and (number or not _TELLING.isdisjoint(body)):
             return self._unit(body, number)
         return _ATTACHED.sub(self._measure, body)
@@ -523,14 +670,29 @@ class Pronunciation:
         return found[0] if found else ""
 
     def _measure(self, found: re.Match[str]) -> str:
-        words = self._unit(found[2], found[1])
-        return f"{found[1]}{self.rules.gap}{words}" if words else found[0]
+        words = self._unit(
+            found[2],
+            found[1],
+        )
+        if words:
+            return f"{found[1]}{self.rules.gap}{words}"
+        return found[0]
 
-    def _unit(self, symbol: str, number: str) -> str:
+    def _unit(
+        self,
+        symbol: str,
+        number: str,
+    ) -> str:
         forms = self._units.get(symbol)
-        return self._form(forms, number) if forms else ""
+        if forms:
+            return self._form(forms, number)
+        return ""
 
-    def _form(self, forms: Mapping[str, str], number: str) -> str:
+    def _form(
+        self,
+        forms: Mapping[str, str],
+        number: str,
+    ) -> str:
         category = next(
             name
             for pattern, name in self.rules.plurals
@@ -538,14 +700,29 @@ class Pronunciation:
         )
         return forms.get(category, forms["other"])
 
-    def _money(self, sign: str, whole: str, cents: str | None) -> str:
+    def _money(
+        self,
+        sign: str,
+        whole: str,
+        cents: str | None,
+    ) -> str:
         gap = self.rules.gap
-        name = self._form(self.rules.currencies[sign], whole)
+        name = self._form(
+            self.rules.currencies[sign],
+            whole,
+        )
         if not gap:
-            return f"{whole}.{cents}{name}" if cents else whole + name
+            if cents:
+                return f"{whole}.{cents}{name}"
+            return whole + name
         return f"{whole}{gap}{name}{gap + cents if cents and int(cents) else ''}"
 
-    def _number(self, gap: str, body: str, following: str) -> str:
+    def _number(
+        self,
+        gap: str,
+        body: str,
+        following: str,
+    ) -> str:
         """Return a number with a full stop, which is an ordinal, that of a list item, or the end of a sentence."""
         ordinals = self.rules.ordinals
         next_word = following.lstrip(_OPENERS).rstrip(_TAIL)
@@ -553,24 +730,48 @@ class Pronunciation:
         may_be_date = _is_ordinal(next_word) and following.endswith(".") and not begins
         is_date, self._in_date = self._in_date, False
         if ordinals and (is_date or may_be_date or following[0].isupper()):
-            before = self._before.casefold() if gap == " " else ""
+            if gap == " ":
+                before = self._before.casefold()
+            else:
+                before = ""
             is_before = next_word in ordinals.after.split()
             if is_date or is_before or before in ordinals.before.split():
                 self._in_date = may_be_date
-                word = self._ordinal(ordinals, int(body), f"{before} {next_word}")
+                word = self._ordinal(
+                    ordinals,
+                    int(body),
+                    f"{before} {next_word}",
+                )
                 is_last = not is_before and self._starts_sentence(following)
                 return (word.capitalize() if begins else word) + "." * is_last
         if next_word == "FC" or may_be_date:
             return body
-        return self._with_stop(body, following, begins=begins)
+        return self._with_stop(
+            body,
+            following,
+            begins=begins,
+        )
 
-    def _with_stop(self, body: str, following: str, *, begins: bool) -> str:
+    def _with_stop(
+        self,
+        body: str,
+        following: str,
+        *,
+        begins: bool,
+    ) -> str:
         """Return a number with the full stop of its sentence, or with a colon where it is that of a list item."""
         is_list = begins or (body == "1" and self._before.endswith(":"))
         is_ordinal = self.rules.ordinals is not None and following[0].islower()
-        return f"{body}:" if is_list and not is_ordinal else f"{body}."
+        if is_list and not is_ordinal:
+            return f"{body}:"
+        return f"{body}."
 
-    def _ordinal(self, ordinals: Ordinals, number: int, around: str) -> str:
+    def _ordinal(
+        self,
+        ordinals: Ordinals,
+        number: int,
+        around: str,
+    ) -> str:
         words = ordinals.words.split()
         if not 0 < number <= len(words):
             return str(number)
@@ -580,20 +781,41 @@ class Pronunciation:
             if re.fullmatch(pattern, around)
         )
 
-    def _separated(self, gap: str, text: str) -> str:
+    def _separated(
+        self,
+        gap: str,
+        text: str,
+    ) -> str:
         """Return what separates a text from the one before: between sentences, the pause."""
         has_dot, self._dot = self._dot, False
         was_first, self._is_first = self._is_first, True
         if gap in (". ", "。"):
             is_number_of_item = was_first and gap == ". " and _is_ordinal(self._before)
-            return ": " if is_number_of_item else gap[0] + (self._pause or gap[1:])
-        ends = self._ends_between(gap, text, has_dot=has_dot)
+            if is_number_of_item:
+                return ": "
+            return gap[0] + (self._pause or gap[1:])
+        ends = self._ends_between(
+            gap,
+            text,
+            has_dot=has_dot,
+        )
         is_first_number = text == "1" and self._before.endswith(":")
         self._is_first = ends or is_first_number or not self._before
-        space = self._pause if ends and self._pause else gap.replace("\n", " ")
-        return f".{space}" if has_dot and ends else space
+        if ends and self._pause:
+            space = self._pause
+        else:
+            space = gap.replace("\n", " ")
+        if has_dot and ends:
+            return f".{space}"
+        return space
 
-    def _ends_between(self, gap: str, text: str, *, has_dot: bool) -> bool:
+    def _ends_between(
+        self,
+        gap: str,
+        text: str,
+        *,
+        has_dot: bool,
+    ) -> bool:
         """Return whether a sentence ends before the gap before a text."""
         if gap == "\n":
             return True
@@ -604,7 +826,11 @@ class Pronunciation:
             return self._before[-1:] in _CHINESE_ENDS and text[0] not in _CLOSERS
         return self._ends_before(text)
 
-    def _ends_item(self, text: str, gap: str) -> bool:
+    def _ends_item(
+        self,
+        text: str,
+        gap: str,
+    ) -> bool:
         """Return whether a full stop that stands alone follows the number of a list item."""
         return (text, gap) == (".", "") and self._is_first and _is_ordinal(self._before)
 
@@ -632,7 +858,10 @@ class Pronunciation:
 
     def _starts_sentence(self, text: str) -> bool:
         starters = _starters(self.rules.starters)
-        first = text.lstrip(_OPENERS).replace("\u2019", "'")
+        first = text.lstrip(_OPENERS).replace(
+            "\u2019",
+            "'",
+        )
         return text[0] in "¿¡" or starters.match(first) is not None
 
 
@@ -640,7 +869,10 @@ _MAY_CHANGE: Final = re.compile(r"[\d./:°]")
 """Characters of names that voices hear in other words, but for abbreviations without a full stop."""
 
 
-def names_in_other_words(names: Iterable[str], language: str) -> tuple[str, ...]:
+def names_in_other_words(
+    names: Iterable[str],
+    language: str,
+) -> tuple[str, ...]:
     """Return those names that voices would hear in other words."""
     rules = Pronunciation(language).rules
     return tuple(
@@ -674,9 +906,13 @@ def _is_ordinal(body: str) -> bool:
     return body.isdecimal() and len(body) <= 2  # noqa: PLR2004  # as days and floors have
 
 
-def _known(key: str, table: Mapping[str, str]) -> str:
+def _known(
+    key: str,
+    table: Mapping[str, str],
+) -> str:
     """Return the words for an abbreviation, with a capital letter if it has one at the start of a sentence."""
-    if words := table.get(key):
+    words = table.get(key)
+    if words:
         return words
     words = table.get(_uncapital(key), "")
     return words[:1].upper() + words[1:]
@@ -722,11 +958,14 @@ class SentenceBuilder:
     def begin_line(self, word: str) -> str:
         """Return a word without the mark that begins its line."""
         if self._line.spoken:
-            return "" if self._line.is_heading and not word.strip("#") else word
+            if self._line.is_heading and not word.strip("#"):
+                return ""
+            return word
         if _RULE.match(word):
             return ""
         for mark in (_HEADING, _BULLET, _QUOTE, _LABEL):
-            if found := mark.match(word):
+            found = mark.match(word)
+            if found:
                 self._line.is_heading = self._line.is_heading or mark is _HEADING
                 self._line.stands_alone = self._line.stands_alone or mark is not _QUOTE
                 return word[found.end() :]
@@ -738,7 +977,10 @@ class SentenceBuilder:
         """End a line; an empty one ends a paragraph."""
         self.end()
         if self._line.spoken:
-            self._break = _Break.SENTENCE if self._line.stands_alone else _Break.LINE
+            if self._line.stands_alone:
+                self._break = _Break.SENTENCE
+            else:
+                self._break = _Break.LINE
         elif self._break is not _Break.NONE:
             self._break = _Break.SENTENCE
         self._line = _Line()
@@ -773,7 +1015,8 @@ class SentenceBuilder:
 
     def end(self) -> None:
         """Speak the value of a tick or a cross, since no other follows."""
-        if value := self._line.value:
+        value = self._line.value
+        if value:
             self._space = not _CHINESE.match(self._end)
             self.speak(value)
 
@@ -782,7 +1025,10 @@ class SentenceBuilder:
         if not word or (self._line.is_row and _CELL_RULE.fullmatch(word)):
             self._removed = True
             return
-        self._pronunciation.add(self._before(word), word)
+        self._pronunciation.add(
+            self._before(word),
+            word,
+        )
         self.started = self._line.spoken = True
         self.has_words = self.has_words or any(map(str.isalnum, word))
         self._line.separator = self._line.operator = False
@@ -800,7 +1046,9 @@ class SentenceBuilder:
         is_chinese = _CHINESE.match(self._last)
         if self._line.separator:
             comma = "\uff0c" if is_chinese else ", "
-            return comma if self._last not in _PAUSES else " "
+            if self._last not in _PAUSES:
+                return comma
+            return " "
         if self._line.operator:
             return " * "
         closes = word[0] in _CLOSERS and (
@@ -814,7 +1062,9 @@ class SentenceBuilder:
         is_chinese = _CHINESE.match(self._last)
         gap = "" if is_chinese else " "
         if self._last in _PAUSES:
-            return "\n" if gap and self._last in _SENTENCE_ENDS else gap
+            if gap and self._last in _SENTENCE_ENDS:
+                return "\n"
+            return gap
         in_a_sentence = (
             self._break is _Break.LINE
             and not self._line.stands_alone

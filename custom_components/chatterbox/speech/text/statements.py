@@ -68,7 +68,11 @@ class AnswerContent:
         )
 
 
-def answer_content(answer: str, request: str, language: str) -> AnswerContent:
+def answer_content(
+    answer: str,
+    request: str,
+    language: str,
+) -> AnswerContent:
     """Return what an answer to a request says. `language` is a BCP 47 tag; in others than ten, English is known."""
     if len(answer) > _LONGEST:
         return AnswerContent(
@@ -96,7 +100,12 @@ def answer_content(answer: str, request: str, language: str) -> AnswerContent:
                 Statement.OTHER,
             )
         )
-    return AnswerContent(tuple(statements), asks, has_reservations, has_conditions)
+    return AnswerContent(
+        tuple(statements),
+        asks,
+        has_reservations,
+        has_conditions,
+    )
 
 
 def _clauses(answer: str) -> Iterator[tuple[str, bool]]:
@@ -124,20 +133,26 @@ def _statement(
         return Statement.ANNOUNCEMENT
     if _compiled(patterns.verbs, patterns.cannot).search(clause):
         return Statement.CANNOT
-    if (state := _compiled(patterns.verbs, patterns.states).search(clause)) is not None:
+    state = _compiled(patterns.verbs, patterns.states).search(clause)
+    if state is not None:
         subject = _content_words(state["subject"])
         is_meant = (
             bool(subject & request)
             or state["subject"] in fold(patterns.pronouns).split()
         )
-        return Statement.STATE if is_meant else Statement.OTHER
+        if is_meant:
+            return Statement.STATE
+        return Statement.OTHER
     if _compiled(patterns.verbs, patterns.done).search(clause):
         return Statement.DONE
     return Statement.OTHER
 
 
 @cache
-def _compiled(verbs: str, patterns: tuple[str, ...]) -> re.Pattern[str]:
+def _compiled(
+    verbs: str,
+    patterns: tuple[str, ...],
+) -> re.Pattern[str]:
     """Return one expression for all patterns of a field."""
     one_verb = f"(?:{'|'.join(fold(verbs).split())})"
     folded = fold("|".join(f"(?:{pattern})" for pattern in patterns))

@@ -286,8 +286,16 @@ class Grammar:
             )
             if cut:
                 found += [
-                    Token(word[:-cut], start, end - cut),
-                    Token(word[-cut:], end - cut, end),
+                    Token(
+                        word[:-cut],
+                        start,
+                        end - cut,
+                    ),
+                    Token(
+                        word[-cut:],
+                        end - cut,
+                        end,
+                    ),
                 ]
             else:
                 found.append(token)
@@ -302,7 +310,11 @@ class Grammar:
         def spans(start: int) -> Iterator[TimePhrase]:
             yield from sentence.phrases(start)
             if not is_whole:
-                yield TimePhrase(start, start + 1, "word")
+                yield TimePhrase(
+                    start,
+                    start + 1,
+                    "word",
+                )
 
         return [
             phrases for _, phrases in coverings(len(tokens), spans, _cost, _MOST_WAYS)
@@ -320,13 +332,20 @@ class Grammar:
 
 
 def _cost(phrase: TimePhrase) -> float:
-    return _COSTS.get(phrase.kind, _COST_OF_WEAK if phrase.is_weak else _COST)
+    return _COSTS.get(
+        phrase.kind,
+        _COST_OF_WEAK if phrase.is_weak else _COST,
+    )
 
 
 class _Sentence:
     """The words of a sentence, and what slots stand for at each of them."""
 
-    def __init__(self, grammar: Grammar, tokens: Sequence[Token]) -> None:
+    def __init__(
+        self,
+        grammar: Grammar,
+        tokens: Sequence[Token],
+    ) -> None:
         self._grammar = grammar
         self._tokens = tokens
         self._words = [token.word for token in tokens]
@@ -335,7 +354,11 @@ class _Sentence:
     def phrases(self, start: int) -> Iterator[TimePhrase]:
         """Yield the phrases that begin at a word."""
         if self._words[start] in _PAUSES:
-            yield TimePhrase(start, start + 1, "pause")
+            yield TimePhrase(
+                start,
+                start + 1,
+                "pause",
+            )
             return
         for end, meaning, slots in self.matches(self._grammar.phrases, start):
             if not self._is_cut(end):
@@ -370,17 +393,37 @@ class _Sentence:
         if start < len(self._words) and (
             following := node.words.get(self._words[start])
         ):
-            yield from self.matches(following, start + 1, slots)
+            yield from self.matches(
+                following,
+                start + 1,
+                slots,
+            )
         for name, after in node.slots.items():
             for end, filled in self._fill(name, at):
-                yield from self.matches(after, end, {**slots, name: filled})
+                yield from self.matches(
+                    after,
+                    end,
+                    {
+                        **slots,
+                        name: filled,
+                    },
+                )
 
-    def _fill(self, name: str, at: int) -> list[tuple[int, SlotValue]]:
-        if (key := (name, at)) not in self._filled:
+    def _fill(
+        self,
+        name: str,
+        at: int,
+    ) -> list[tuple[int, SlotValue]]:
+        key = (name, at)
+        if key not in self._filled:
             self._filled[key] = [*self._found(name, at)]
         return self._filled[key]
 
-    def _found(self, name: str, at: int) -> Iterator[tuple[int, SlotValue]]:
+    def _found(
+        self,
+        name: str,
+        at: int,
+    ) -> Iterator[tuple[int, SlotValue]]:
         """Yield where words end that a slot may stand for, and what they mean."""
         match name:
             case "end" if all(word in _PAUSES for word in self._words[at:]):
@@ -396,9 +439,17 @@ class _Sentence:
             case "end" | "word" | "day_name" | "time":
                 pass
             case "weekdays":
-                yield from self._weekdays("weekday", at, frozenset())
+                yield from self._weekdays(
+                    "weekday",
+                    at,
+                    frozenset(),
+                )
             case "repeated_weekdays":
-                yield from self._weekdays("repeated", at, frozenset())
+                yield from self._weekdays(
+                    "repeated",
+                    at,
+                    frozenset(),
+                )
             case "amount":
                 yield from self._amounts(at)
             case "number":
@@ -406,8 +457,15 @@ class _Sentence:
             case _:
                 yield from self._named(name, at)
 
-    def _named(self, name: str, at: int) -> Iterator[tuple[int, SlotValue]]:
-        return self._grammar.names[name].found(self._words, self._after_comma(at))
+    def _named(
+        self,
+        name: str,
+        at: int,
+    ) -> Iterator[tuple[int, SlotValue]]:
+        return self._grammar.names[name].found(
+            self._words,
+            self._after_comma(at),
+        )
 
     def _after_comma(self, at: int) -> int:
         """Return where words go on, which may be after a comma."""
@@ -450,7 +508,11 @@ class _Sentence:
                 ):
                     following += 1
                 if following > end or self._words[end - 1][-1] >= _HAN:
-                    yield from self._weekdays(name, following, days)
+                    yield from self._weekdays(
+                        name,
+                        following,
+                        days,
+                    )
 
     def _amounts(
         self, at: int, before: Amount = Amount(), pieces: int = 0
@@ -469,10 +531,17 @@ class _Sentence:
                 is_joined = (
                     end < len(self._words) and self._words[end] in self._grammar.joins
                 )
-                yield from self._amounts(end + is_joined, before + more, pieces + 1)
+                yield from self._amounts(
+                    end + is_joined,
+                    before + more,
+                    pieces + 1,
+                )
 
 
-def _amount(number: float, unit: Amount) -> Amount | None:
+def _amount(
+    number: float,
+    unit: Amount,
+) -> Amount | None:
     """Return a number of units: of days, those of the calendar count, unless a part of one is said."""
     if unit.months and not (number * unit.months).is_integer():
         return None
@@ -559,9 +628,16 @@ type _Rows = Sequence[tuple[str, SlotValue]]
 """Words, divided by commas, and what they mean."""
 
 
-def _names(words: _Words, tag: str) -> Mapping[str, PhraseTree[SlotValue]]:
+def _names(
+    words: _Words,
+    tag: str,
+) -> Mapping[str, PhraseTree[SlotValue]]:
     """Return the words for what slots stand for."""
-    months = zip(LANGUAGES[tag].dates.months.split(), words.months, strict=True)
+    months = zip(
+        LANGUAGES[tag].dates.months.split(),
+        words.months,
+        strict=True,
+    )
     periods = [(texts, period) for period, texts in words.periods.items()]
     tables: Mapping[str, _Rows] = _number_names(words, tag) | {
         "weekday": _weekday_names(words.weekdays),
@@ -580,7 +656,11 @@ def _names(words: _Words, tag: str) -> Mapping[str, PhraseTree[SlotValue]]:
     for name, rows in tables.items():
         found[name] = PhraseTree()
         for texts, value in rows:
-            found[name].add_all(texts, value, words.rules)
+            found[name].add_all(
+                texts,
+                value,
+                words.rules,
+            )
     return found
 
 
@@ -588,10 +668,16 @@ def _weekday_names(names: Sequence[str]) -> _Rows:
     return [(texts, frozenset({day})) for day, texts in enumerate(names)]
 
 
-def _number_names(words: _Words, tag: str) -> dict[str, _Rows]:
+def _number_names(
+    words: _Words,
+    tag: str,
+) -> dict[str, _Rows]:
     """Return the names of numbers, by the slots that stand for those of a kind."""
     cardinals = [(text, float(number)) for text, number in number_words(tag).items()]
-    named = {**_ordinal_words(tag), **words.ordinals}
+    named = {
+        **_ordinal_words(tag),
+        **words.ordinals,
+    }
     ordinals = [(text, float(number)) for text, number in named.items()]
     days = _digits(1, _DAYS)
     ends = words.ordinal_ends.replace(",", "|")
@@ -617,12 +703,23 @@ def _number_names(words: _Words, tag: str) -> dict[str, _Rows]:
         "mday": days,
         "monthnumber": _digits(1, _MONTHS),
         "year": [(str(year), float(year)) for year in _YEARS],
-        "ordinal": _within(1, _DAYS, ordinals),
-        "nth": _within(_LAST, _WEEKS, ordinals),
+        "ordinal": _within(
+            1,
+            _DAYS,
+            ordinals,
+        ),
+        "nth": _within(
+            _LAST,
+            _WEEKS,
+            ordinals,
+        ),
     }
 
 
-def _digits(least: int, most: int) -> list[tuple[str, float]]:
+def _digits(
+    least: int,
+    most: int,
+) -> list[tuple[str, float]]:
     """Return numbers in one or two digits."""
     return [
         (text, float(number))
@@ -639,4 +736,6 @@ def _within(
 
 def _hours(text: str, hour: int) -> Hours:
     """Return the hours that a number means: one alone if it has no other half of the day."""
-    return (hour,) if hour > _NOON or text.startswith("0") else (hour, hour + _NOON)
+    if hour > _NOON or text.startswith("0"):
+        return (hour,)
+    return (hour, hour + _NOON)

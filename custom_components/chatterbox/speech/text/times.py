@@ -49,7 +49,12 @@ _DAY: Final = 24 * _HOUR
 _NOON: Final = 12 * _HOUR
 _DEFAULT: Final = 8 * _HOUR
 """The time on a day that was named without one."""
-_LATER_TODAY: Final = (_DEFAULT, _NOON, 18 * _HOUR, 21 * _HOUR)
+_LATER_TODAY: Final = (
+    _DEFAULT,
+    _NOON,
+    18 * _HOUR,
+    21 * _HOUR,
+)
 """The same for today, of which the next is asked about."""
 _AGREEING: Final = timedelta(minutes=1)
 """The difference up to which a distance from now and a time of day are the same time."""
@@ -68,14 +73,50 @@ _ENOUGH: Final = 3
 """Times that are to come, of which the first is meant."""
 
 _PERIODS: Final[Mapping[str, tuple[int, int, tuple[int, ...]]]] = {
-    "am": (0, _NOON, ()),
-    "pm": (_NOON, _DAY, ()),
-    "dawn": (0, 7 * _HOUR, (5 * _HOUR,)),
-    "morning": (0, _NOON, (8 * _HOUR, 10 * _HOUR)),
-    "noon": (11 * _HOUR, 15 * _HOUR, (_NOON,)),
-    "afternoon": (_NOON, 21 * _HOUR, (15 * _HOUR, 17 * _HOUR)),
-    "evening": (15 * _HOUR, 30 * _HOUR, (19 * _HOUR, 21 * _HOUR, 23 * _HOUR)),
-    "night": (17 * _HOUR, 30 * _HOUR, (22 * _HOUR, _DAY)),
+    "am": (
+        0,
+        _NOON,
+        (),
+    ),
+    "pm": (
+        _NOON,
+        _DAY,
+        (),
+    ),
+    "dawn": (
+        0,
+        7 * _HOUR,
+        (5 * _HOUR,),
+    ),
+    "morning": (
+        0,
+        _NOON,
+        (8 * _HOUR, 10 * _HOUR),
+    ),
+    "noon": (
+        11 * _HOUR,
+        15 * _HOUR,
+        (_NOON,),
+    ),
+    "afternoon": (
+        _NOON,
+        21 * _HOUR,
+        (15 * _HOUR, 17 * _HOUR),
+    ),
+    "evening": (
+        15 * _HOUR,
+        30 * _HOUR,
+        (
+            19 * _HOUR,
+            21 * _HOUR,
+            23 * _HOUR,
+        ),
+    ),
+    "night": (
+        17 * _HOUR,
+        30 * _HOUR,
+        (22 * _HOUR, _DAY),
+    ),
 }
 """The minutes at which a part of the day begins and ends, and those that it means alone: the first that is to come."""
 _SPANS: Final[Mapping[str, tuple[int, int]]] = {
@@ -117,23 +158,57 @@ _NEAR_DAYS: Final = 300
 """Days within which a date needs no year."""
 _SOME: Final = range(2, 100)
 """Days or weeks after which something comes again."""
-_DATE_SLOTS: Final = ("day", "mday", "ordinal")
-_SAID_TWICE: Final = ("every", "week", "period")
+_DATE_SLOTS: Final = (
+    "day",
+    "mday",
+    "ordinal",
+)
+_SAID_TWICE: Final = (
+    "every",
+    "week",
+    "period",
+)
 """Parts that two phrases of a time may both name."""
-_FORMS: Final = {"one": 0, "few": 1}
+_FORMS: Final = {
+    "one": 0,
+    "few": 1,
+}
 """Places of the forms by plural category. All others are the last one."""
 _BETWEEN: Final[frozenset[PhraseKind]] = frozenset(
-    {"of", "article", "which", "joint", "bound", "not", "but", "pause"}
+    {
+        "of",
+        "article",
+        "which",
+        "joint",
+        "bound",
+        "not",
+        "but",
+        "pause",
+    }
 )
 """Kinds of phrases that are only a part of a time between others."""
 _DIVIDING: Final[frozenset[PhraseKind]] = frozenset(
-    {"joint", "bound", "not", "but", "pause"}
+    {
+        "joint",
+        "bound",
+        "not",
+        "but",
+        "pause",
+    }
 )
 _DIVIDING_WORDS: Final = _DIVIDING - {"pause"}
 _STRONG: Final[frozenset[PhraseKind]] = frozenset({"of", "which", "bound", "joint"})
 """Kinds of phrases with which a time begins, be it known or not."""
 _UNCLEAR: Final[frozenset[PhraseKind]] = frozenset(
-    {"vague", "someday", "which", "bound", "joint", "not", "but"}
+    {
+        "vague",
+        "someday",
+        "which",
+        "bound",
+        "joint",
+        "not",
+        "but",
+    }
 )
 
 
@@ -228,7 +303,15 @@ class _Parts:
         return self.day == 0 and self.plus is None
 
 
-_OF_DAYS: Final = ("day", "week", "month", "on", "month_day", "mday", "easter")
+_OF_DAYS: Final = (
+    "day",
+    "week",
+    "month",
+    "on",
+    "month_day",
+    "mday",
+    "easter",
+)
 _NOTHING: Final = _Parts()
 _UNRESOLVED: Final = _Parts(is_unresolved=True)
 _CONFLICT: Final = _Parts(is_unresolved=True, is_about=True)
@@ -264,23 +347,43 @@ def resolve_time(
     else:
         parts = _read(words, language)
     if parts and moved:
-        moment = _moment(_moved(parts, moved), now, sun)
+        moment = _moment(
+            _moved(parts, moved),
+            now,
+            sun,
+        )
     if parts and moment is None:
-        moment = _moment(parts, now, sun)
+        moment = _moment(
+            parts,
+            now,
+            sun,
+        )
     if moment is None:
         return None
     wait = moment.due.astimezone(UTC) - now.astimezone(UTC)
-    return moment if timedelta() < wait <= FURTHEST else None
+    if timedelta() < wait <= FURTHEST:
+        return moment
+    return None
 
 
-def _written(text: str, now: datetime) -> Moment | None:
+def _written(
+    text: str,
+    now: datetime,
+) -> Moment | None:
     """Return an ISO time, in the zone of the home if it names none."""
     try:
         due = datetime.fromisoformat(text)
     except ValueError:
         return None
-    due = due.astimezone(now.tzinfo) if due.tzinfo else _local(due, now)
-    return Moment(due, "", is_sure=True)
+    if due.tzinfo:
+        due = due.astimezone(now.tzinfo)
+    else:
+        due = _local(due, now)
+    return Moment(
+        due,
+        "",
+        is_sure=True,
+    )
 
 
 def resolve_range(
@@ -291,13 +394,20 @@ def resolve_range(
     An hour lasts until the next one, and a number of days from now until the last of
     them is over. None for words that are no such time, or are more than a year ahead.
     """
-    parts = _read(words, language, is_range=True)
+    parts = _read(
+        words,
+        language,
+        is_range=True,
+    )
     if parts is None or parts.is_unresolved or parts.every or parts.sun:
         return None
     today = now.date()
-    if (delay := parts.delay) and delay.is_of_days and not parts.names_days:
+    delay = parts.delay
+    if delay and delay.is_of_days and not parts.names_days:
         last = _later(today, delay)
-        return None if last == date.max else (now, _minute_of(last, _DAY, now))
+        if last == date.max:
+            return None
+        return (now, _minute_of(last, _DAY, now))
     if delay:
         begin = _after(delay, now)
         return begin, begin + timedelta(hours=1)
@@ -305,7 +415,11 @@ def resolve_range(
     if not days:
         return None
     if parts.readings:
-        first = _hour_of(parts, days[0], now)
+        first = _hour_of(
+            parts,
+            days[0],
+            now,
+        )
         last_minute = first + _HOUR
     else:
         first, last_minute = _SPANS[parts.period]
@@ -315,7 +429,11 @@ def resolve_range(
     return begin, end
 
 
-def _hour_of(parts: _Parts, on: date, now: datetime) -> int:
+def _hour_of(
+    parts: _Parts,
+    on: date,
+    now: datetime,
+) -> int:
     """Return the minute that is meant where something takes place: by day, and still to come if it can be."""
     minutes = _fitting_readings(parts)
     waking = [one for one in minutes if one >= _EARLIEST]
@@ -323,17 +441,26 @@ def _hour_of(parts: _Parts, on: date, now: datetime) -> int:
     return (coming or waking or minutes)[0]
 
 
-def _days_of(parts: _Parts, today: date) -> Sequence[date]:
+def _days_of(
+    parts: _Parts,
+    today: date,
+) -> Sequence[date]:
     """Return the days of a range, from today on: the first that fits, and those of the same week or month."""
     found = [on for on in _dates(parts, today) if on >= today]
     if parts.has_day or not found:
         is_long = parts.week is not None or parts.month is not None
         names_one = bool(parts.weekdays) or parts.mday is not None
-        return found if is_long and not names_one else found[:1]
+        if is_long and not names_one:
+            return found
+        return found[:1]
     return [today]
 
 
-def _minute_of(on: date, minutes: int, now: datetime) -> datetime:
+def _minute_of(
+    on: date,
+    minutes: int,
+    now: datetime,
+) -> datetime:
     """Return a minute of a day, as clocks show it."""
     return (datetime.combine(on, time()) + timedelta(minutes=minutes)).replace(
         tzinfo=now.tzinfo
@@ -354,7 +481,11 @@ def names_sun(words: str, language: str) -> bool:
 
 def follows_sun(words: str, language: str) -> bool:
     """Return whether words of a language mean a time that comes again with the rising or the setting of the sun."""
-    parts = _read(words, language, or_english=False)
+    parts = _read(
+        words,
+        language,
+        or_english=False,
+    )
     return bool(parts and parts.sun and parts.every)
 
 
@@ -371,11 +502,16 @@ def _read(
     tags = (base_language(language), *((FALLBACK,) if or_english else ()))
     for tag in dict.fromkeys(tags):
         ways = [
-            _parts_of(phrases, is_range=is_range) for phrases in _divided(words, tag)[1]
+            _parts_of(
+                phrases,
+                is_range=is_range,
+            )
+            for phrases in _divided(words, tag)[1]
         ]
-        if parts := next(
+        parts = next(
             (one for one in ways if one != _CONFLICT), ways[0] if ways else None
-        ):
+        )
+        if parts:
             return parts if parts != _NOTHING else None
     return None
 
@@ -390,7 +526,10 @@ def _divided(
     return tokens, grammar(tag).read(tokens, is_whole=is_whole)
 
 
-def parts_of_time(words: str, language: str) -> Sequence[str]:
+def parts_of_time(
+    words: str,
+    language: str,
+) -> Sequence[str]:
     """Return the times among which words tell one: both of "not at six but at seven", or of "from six to seven"."""
     tokens, ways = _divided(words, base_language(language))
     phrases = ways[0] if ways else ()
@@ -398,12 +537,14 @@ def parts_of_time(words: str, language: str) -> Sequence[str]:
         return [words]
     runs, parts = [list[TimePhrase]()], _NOTHING
     for phrase in phrases:
-        more = (
-            _NOTHING
-            if phrase.kind in {"of", "article"}
-            else _part_of(phrase) or _NOTHING
-        )
-        together = None if phrase.kind in _DIVIDING else _together(parts, more)
+        if phrase.kind in {"of", "article"}:
+            more = _NOTHING
+        else:
+            more = _part_of(phrase) or _NOTHING
+        if phrase.kind in _DIVIDING:
+            together = None
+        else:
+            together = _together(parts, more)
         parts = more if together is None else together
         if together is None:
             runs.append([])
@@ -441,7 +582,11 @@ def times_in(
     well, before those that it joins. All of several times are one, too, which is the
     last and is not understood.
     """
-    spans = _spans(sentence, base_language(language), has_days=has_days)
+    spans = _spans(
+        sentence,
+        base_language(language),
+        has_days=has_days,
+    )
     times = list[TimeInSentence]()
     pairs = [
         two
@@ -465,20 +610,40 @@ def times_in(
 
 
 @lru_cache(maxsize=8)  # several ask about the sentence of one turn
-def _spans(sentence: str, tag: str, *, has_days: bool) -> Sequence[_Span]:
+def _spans(
+    sentence: str,
+    tag: str,
+    *,
+    has_days: bool,
+) -> Sequence[_Span]:
     """Return the times in a sentence, and bare days beside them, but for topics after another time."""
-    tokens, ways = _divided(sentence, tag, is_whole=False)
+    tokens, ways = _divided(
+        sentence,
+        tag,
+        is_whole=False,
+    )
     readings = [_spans_of(one, tokens) for one in ways]
     # The likeliest way to divide the sentence tells where times are; of those that find
     # them there, too, the first counts whose phrases fit.
     alike = (one for one in readings if _places(one) == _places(readings[0]))
-    found = min(alike, key=_has_conflict, default=())
+    found = min(
+        alike,
+        key=_has_conflict,
+        default=(),
+    )
     if not found:
         return []
     if not (has_days or any(span.is_strong for span in found)):
         return []
-    topics = _topics(tokens, found, tag)
-    first = next((span.start for span in found if span.start not in topics), inf)
+    topics = _topics(
+        tokens,
+        found,
+        tag,
+    )
+    first = next(
+        (span.start for span in found if span.start not in topics),
+        inf,
+    )
     return [span for span in found if span.start not in topics or span.start < first]
 
 
@@ -504,7 +669,10 @@ def _topics(
     )
 
 
-def _spans_of(phrases: Sequence[TimePhrase], tokens: Sequence[Token]) -> list[_Span]:
+def _spans_of(
+    phrases: Sequence[TimePhrase],
+    tokens: Sequence[Token],
+) -> list[_Span]:
     """Return the times of a sentence that is divided into phrases, and days that are none by themselves."""
     found = list[_Span]()
     for run in _runs(phrases):
@@ -527,7 +695,11 @@ def _spans_of(phrases: Sequence[TimePhrase], tokens: Sequence[Token]) -> list[_S
 
 def _runs(phrases: Sequence[TimePhrase]) -> Iterator[list[TimePhrase]]:
     """Yield phrases that stand together; a bare number is one of them only beside a word that belongs to times."""
-    kinds = ["", *(one.kind for one in phrases), ""]
+    kinds = [
+        "",
+        *(one.kind for one in phrases),
+        "",
+    ]
     run = list[TimePhrase]()
     for at, phrase in enumerate(phrases):
         is_number = phrase.is_weak and phrase.kind in {"clock", "sun"}
@@ -566,7 +738,11 @@ def _trimmed(run: Sequence[TimePhrase]) -> Sequence[TimePhrase]:
     return run[start : inner[-1] + 1]
 
 
-def _parts_of(phrases: Sequence[TimePhrase], *, is_range: bool = False) -> _Parts:
+def _parts_of(
+    phrases: Sequence[TimePhrase],
+    *,
+    is_range: bool = False,
+) -> _Parts:
     """Return what all phrases of a time mean together. A month without a day is a range alone."""
     parts = _NOTHING
     for phrase in _corrected(phrases):
@@ -582,7 +758,9 @@ def _parts_of(phrases: Sequence[TimePhrase], *, is_range: bool = False) -> _Part
             return _CONFLICT
         parts = together
     is_whole_month = is_range and parts == replace(_NOTHING, month=parts.month)
-    return _UNRESOLVED if _lacks_day(parts) and not is_whole_month else parts
+    if _lacks_day(parts) and not is_whole_month:
+        return _UNRESOLVED
+    return parts
 
 
 def _corrected(phrases: Sequence[TimePhrase]) -> Sequence[TimePhrase]:
@@ -593,7 +771,9 @@ def _corrected(phrases: Sequence[TimePhrase]) -> Sequence[TimePhrase]:
         return phrases
     start = kinds.index("not")
     end = kinds.index(instead)
-    return [*phrases[:start], *phrases[end + 1 :]] if start < end else phrases
+    if start < end:
+        return [*phrases[:start], *phrases[end + 1 :]]
+    return phrases
 
 
 def _lacks_day(parts: _Parts) -> bool:
@@ -621,7 +801,11 @@ def _lacks_day(parts: _Parts) -> bool:
 def _part_of(phrase: TimePhrase) -> _Parts | None:
     """Return what one phrase means; None for a time that does not exist."""
     slots, value = phrase.slots, phrase.value
-    amount = _slot(slots, Amount, "amount")
+    amount = _slot(
+        slots,
+        Amount,
+        "amount",
+    )
     period = _slot(slots, str, "period", "meridiem") or ""
     parts = _Parts(
         weekdays=_slot(slots, frozenset, "weekday", "weekdays", "repeated_weekdays")
@@ -630,7 +814,11 @@ def _part_of(phrase: TimePhrase) -> _Parts | None:
     )
     match phrase.kind:
         case "clock" | "time":
-            readings = _readings(slots, value, has_hour=phrase.kind == "clock")
+            readings = _readings(
+                slots,
+                value,
+                has_hour=phrase.kind == "clock",
+            )
             return replace(parts, readings=readings) if readings else None
         case "date":
             return _dated(parts, slots, value)
@@ -641,7 +829,10 @@ def _part_of(phrase: TimePhrase) -> _Parts | None:
                 return replace(parts, delay=amount)
             return None
         case "plus":
-            return replace(parts, plus=amount or Amount(days=int(value)))
+            return replace(
+                parts,
+                plus=amount or Amount(days=int(value)),
+            )
         case "sun":
             event: SunEvent = "sunrise" if slots["sun"] == "sunrise" else "sunset"
             distance = (
@@ -649,22 +840,36 @@ def _part_of(phrase: TimePhrase) -> _Parts | None:
                 if amount
                 else timedelta()
             )
-            return replace(parts, sun=(event, int(value) * distance))
+            return replace(
+                parts,
+                sun=(event, int(value) * distance),
+            )
         case _:
             return _plain_part(parts, phrase)
 
 
-def _slot[T](slots: TimeSlots, kind: type[T], *names: str) -> T | None:
+def _slot[
+    T,
+](slots: TimeSlots, kind: type[T], *names: str) -> T | None:
     """Return the value of a kind in the first slot of a name that has one."""
     return next(
         (value for name in names if isinstance(value := slots.get(name), kind)), None
     )
 
 
-def _number(slots: TimeSlots, *names: str) -> int | None:
+def _number(
+    slots: TimeSlots,
+    *names: str,
+) -> int | None:
     """Return the number in the first slot of a name that has one."""
-    number = _slot(slots, float, *names)
-    return None if number is None else int(number)
+    number = _slot(
+        slots,
+        float,
+        *names,
+    )
+    if number is None:
+        return None
+    return int(number)
 
 
 def _plain_part(parts: _Parts, phrase: TimePhrase) -> _Parts:
@@ -674,17 +879,28 @@ def _plain_part(parts: _Parts, phrase: TimePhrase) -> _Parts:
         case "period":
             return replace(parts, period=value or parts.period)
         case "today":
-            return replace(parts, day=0, period=value or parts.period)
+            return replace(
+                parts,
+                day=0,
+                period=value or parts.period,
+            )
         case "day":
             return replace(parts, day=int(value))
         case "weekday":
             return replace(parts, doubt=int(value))
         case "week" | "weekend":
-            return replace(parts, week=int(value), is_weekend=phrase.kind == "weekend")
+            return replace(
+                parts,
+                week=int(value),
+                is_weekend=phrase.kind == "weekend",
+            )
         case "month":
             return replace(parts, month=int(value))
         case "nth":
-            return replace(parts, nth=_number(phrase.slots, "nth"))
+            return replace(
+                parts,
+                nth=_number(phrase.slots, "nth"),
+            )
         case _:
             return replace(parts, is_about=True)
 
@@ -695,12 +911,22 @@ def _is_delay(amount: Amount, unlike: str) -> bool:
     return not (unlike and is_hour) and not (amount.months and amount.seconds)
 
 
-def _dated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
+def _dated(
+    parts: _Parts,
+    slots: TimeSlots,
+    value: str,
+) -> _Parts | None:
     """Return the date of a day and a month, or the day of a month, or one of a holiday."""
     if value.startswith(_EASTER):
-        return replace(parts, easter=int(value.removeprefix(_EASTER)))
+        return replace(
+            parts,
+            easter=int(value.removeprefix(_EASTER)),
+        )
     if value:
-        month, mday = map(int, value.split("-"))
+        month, mday = map(
+            int,
+            value.split("-"),
+        )
     else:
         mday = _number(slots, *_DATE_SLOTS) or 1
         month = _number(slots, "month", "monthnumber") or 0
@@ -711,13 +937,23 @@ def _dated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
         on = date(year or 2000, month, mday)  # 2000 is a leap year
     except ValueError:
         return None
-    return replace(parts, on=on) if year else replace(parts, month_day=(month, mday))
+    if year:
+        return replace(parts, on=on)
+    return replace(parts, month_day=(month, mday))
 
 
-def _repeated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
+def _repeated(
+    parts: _Parts,
+    slots: TimeSlots,
+    value: str,
+) -> _Parts | None:
     """Return how something comes again: on all weekdays `except` some, on `several`, or each `amount`."""
     days = parts.weekdays
-    count = _number(slots, "number", "ordinal")
+    count = _number(
+        slots,
+        "number",
+        "ordinal",
+    )
     match value, _slot(slots, Amount, "amount"):
         case (("week" | "several"), _) if len(days) > 1:
             return _on_weekdays(parts, days)
@@ -726,26 +962,51 @@ def _repeated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
         case "amount", Amount(months=0, days=total, seconds=0) if total in _SOME:
             weeks, rest = divmod(total, _WEEK)
             is_weeks = weeks > 1 and not rest
-            every = f"{weeks} weeks" if is_weeks else f"{total} days"
+            if is_weeks:
+                every = f"{weeks} weeks"
+            else:
+                every = f"{total} days"
             return replace(parts, every=every)
         case (("days" | "weeks"), _) if count in _SOME:
-            return replace(parts, every=f"{count} {value}")
+            return replace(
+                parts,
+                every=f"{count} {value}",
+            )
         case (("unknown" | "several" | "amount" | "days" | "weeks"), _):
             return None
         case (("month" | "year"), _):
             has_date = not slots.keys().isdisjoint(_DATE_SLOTS)
-            dated = _dated(parts, slots, "") if has_date else parts
+            if has_date:
+                dated = _dated(parts, slots, "")
+            else:
+                dated = parts
             nth = _number(slots, "nth")
-            return replace(dated, every=value, nth=nth) if dated else None
+            if dated:
+                return replace(
+                    dated,
+                    every=value,
+                    nth=nth,
+                )
+            return None
         case _:
             return replace(parts, every=value)
 
 
-def _on_weekdays(parts: _Parts, weekdays: frozenset[int]) -> _Parts:
-    return replace(parts, weekdays=weekdays, every=",".join(map(str, sorted(weekdays))))
+def _on_weekdays(
+    parts: _Parts,
+    weekdays: frozenset[int],
+) -> _Parts:
+    return replace(
+        parts,
+        weekdays=weekdays,
+        every=",".join(map(str, sorted(weekdays))),
+    )
 
 
-def _together(parts: _Parts, more: _Parts) -> _Parts | None:
+def _together(
+    parts: _Parts,
+    more: _Parts,
+) -> _Parts | None:
     """Return the parts of two phrases as those of one time; None if they do not fit."""
     names_one_day = parts.day is not None or len(parts.weekdays) == 1
     if more.delay and more.delay.is_of_days and names_one_day:
@@ -765,20 +1026,32 @@ def _together(parts: _Parts, more: _Parts) -> _Parts | None:
             return None
         changes[one.name] = new
     together = replace(parts, **changes)  # type: ignore[arg-type] # each is a value of its field
-    return None if together.weekdays and together.day is not None else together
+    if together.weekdays and together.day is not None:
+        return None
+    return together
 
 
-def _readings(slots: TimeSlots, minutes: str, *, has_hour: bool) -> tuple[int, ...]:
+def _readings(
+    slots: TimeSlots,
+    minutes: str,
+    *,
+    has_hour: bool,
+) -> tuple[int, ...]:
     """Return the minutes of the day that a clock time means: two if its half is open, none if it is no time."""
     hours = _slot(slots, tuple, "hour") or (0,)
     past, to, written = (_number(slots, one) or 0 for one in ("past", "to", "mm"))
     if minutes == _ISO_CLOCK:
         hours, minutes = hours[:1], "0"
     found = tuple(hour * _HOUR + int(minutes) + past + written - to for hour in hours)
-    return () if has_hour and max(hours[0] * _HOUR, found[0]) > _DAY else found
+    if has_hour and max(hours[0] * _HOUR, found[0]) > _DAY:
+        return ()
+    return found
 
 
-def _without(sentence: str, spans: Sequence[_Span]) -> str:
+def _without(
+    sentence: str,
+    spans: Sequence[_Span],
+) -> str:
     """Return a sentence without some times and the pauses beside them."""
     starts = (0, *(span.end for span in spans))
     ends = (*(span.start for span in spans), len(sentence))
@@ -790,7 +1063,11 @@ def _without(sentence: str, spans: Sequence[_Span]) -> str:
     return rest
 
 
-def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
+def _moment(
+    parts: _Parts,
+    now: datetime,
+    sun: SunTimes,
+) -> Moment | None:
     """Return the next time that parts mean; None if they have not all a meaning."""
     delay = parts.delay
     if parts.is_unresolved:
@@ -798,9 +1075,18 @@ def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
     # A distance in days leaves a part of the day open: "in two days in the evening".
     is_open = delay and delay.is_of_days and parts.period
     if delay and not (parts.has_clock or is_open):
-        return _from_now(parts, delay, now)
+        return _from_now(
+            parts,
+            delay,
+            now,
+        )
     readings = _fitting_readings(parts)
-    times = _coming(parts, readings, now, sun)
+    times = _coming(
+        parts,
+        readings,
+        now,
+        sun,
+    )
     if not times:
         return None
     due, *others = (one.astimezone(now.tzinfo) for one in times)
@@ -808,22 +1094,43 @@ def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
     return Moment(
         due,
         parts.every,
-        _is_sure(parts, readings, due, now, is_only=not others),
+        _is_sure(
+            parts,
+            readings,
+            due,
+            now,
+            is_only=not others,
+        ),
         bool(parts.readings) and not _may_be_another_day(parts, due, now),
         others[0] if has_halves and not parts.every else None,
     )
 
 
-def _from_now(parts: _Parts, delay: Amount, now: datetime) -> Moment | None:
+def _from_now(
+    parts: _Parts,
+    delay: Amount,
+    now: datetime,
+) -> Moment | None:
     """Return the time that is a distance from now; None if another day is named as well."""
     if parts.names_days or parts.period:
         return None
     if not delay.is_of_days:
-        return Moment(_after(delay, now), "", is_sure=True)
+        return Moment(
+            _after(delay, now),
+            "",
+            is_sure=True,
+        )
     on = _later(now.date(), delay)
     if on == date.max:
         return None
-    return Moment(_local(datetime.combine(on, now.time()), now), "", is_sure=True)
+    return Moment(
+        _local(
+            datetime.combine(on, now.time()),
+            now,
+        ),
+        "",
+        is_sure=True,
+    )
 
 
 def _coming(
@@ -855,8 +1162,15 @@ def _later(day: date, amount: Amount) -> date:
     """Return the day after months and days of the calendar; the last one of a month that has no such day."""
     if amount.months > _MONTHS or amount.days > FURTHEST.days:
         return date.max
-    more, month = divmod(day.month - 1 + amount.months, _MONTHS)
-    first = day.replace(day=1, month=month + 1, year=day.year + more)
+    more, month = divmod(
+        day.month - 1 + amount.months,
+        _MONTHS,
+    )
+    first = day.replace(
+        day=1,
+        month=month + 1,
+        year=day.year + more,
+    )
     last = monthrange(first.year, first.month)[1]
     return first + timedelta(days=min(day.day, last) - 1 + amount.days)
 
@@ -905,16 +1219,28 @@ def _on_same_day(parts: _Parts, moment: Moment) -> _Parts:
         case "month":
             return replace(parts, mday=on.day)
         case "year":
-            return replace(parts, month_day=(on.month, on.day))
+            return replace(
+                parts,
+                month_day=(on.month, on.day),
+            )
         case every if every.endswith(("day", "days")):
             return parts
         case every if "," in every:
-            return replace(parts, weekdays=frozenset(map(int, every.split(","))))
+            return replace(
+                parts,
+                weekdays=frozenset(map(int, every.split(","))),
+            )
         case _:
-            return replace(parts, weekdays=frozenset({on.weekday()}))
+            return replace(
+                parts,
+                weekdays=frozenset({on.weekday()}),
+            )
 
 
-def _every_on(weekdays: frozenset[int], every: Repetition) -> Repetition:
+def _every_on(
+    weekdays: frozenset[int],
+    every: Repetition,
+) -> Repetition:
     """Return how something goes on to come again if it is moved to some weekdays."""
     if not weekdays:
         return every
@@ -936,7 +1262,10 @@ def _fitting_readings(parts: _Parts) -> Sequence[int]:
     return sorted(minutes for minutes in shifted if begin <= minutes < end)
 
 
-def _dates(parts: _Parts, today: date) -> Iterator[date]:
+def _dates(
+    parts: _Parts,
+    today: date,
+) -> Iterator[date]:
     """Yield the days that a time may fall on. Its minutes may reach into the next day: yesterday counts, too."""
     base = None
     if parts.delay and parts.delay.is_of_days:
@@ -952,7 +1281,11 @@ def _dates(parts: _Parts, today: date) -> Iterator[date]:
             return
 
 
-def _fits(parts: _Parts, on: date, today: date) -> bool:
+def _fits(
+    parts: _Parts,
+    on: date,
+    today: date,
+) -> bool:
     """Return whether a day is one of those that were named."""
     months = (on.year - today.year) * _MONTHS + on.month - today.month
     weeks = (_monday(on) - _monday(today)).days // _WEEK
@@ -988,8 +1321,15 @@ def _easter(year: int) -> date:
     ) % 30
     weekday = (32 + 2 * (century % 4) + 2 * (rest // 4) - epact - rest % 4) % 7
     late = (year % 19 + 11 * epact + 22 * weekday) // 451
-    month, day = divmod(epact + weekday - 7 * late + 114, 31)
-    return date(year, month, day + 1)
+    month, day = divmod(
+        epact + weekday - 7 * late + 114,
+        31,
+    )
+    return date(
+        year,
+        month,
+        day + 1,
+    )
 
 
 def _monday(day: date) -> date:
@@ -1030,7 +1370,11 @@ def _is_near(due: datetime, now: datetime) -> bool:
     return wait <= _NEAR and (due.hour >= _WAKING or wait <= _NEAR_AT_NIGHT)
 
 
-def _may_be_another_day(parts: _Parts, due: datetime, now: datetime) -> bool:
+def _may_be_another_day(
+    parts: _Parts,
+    due: datetime,
+    now: datetime,
+) -> bool:
     """Return whether words name the weekday that is today, one that may be another or each one, or no certain day."""
     is_open = parts.week is not None or parts.month is not None
     names_day = parts.every or parts.on or parts.month_day or parts.mday or parts.nth
@@ -1056,10 +1400,16 @@ def _local(wall: datetime, now: datetime) -> datetime:
 
 def as_repetition(text: str) -> Repetition:
     """Return how something comes again; empty for what is none of the ways."""
-    return text if re.fullmatch(_REPETITION, text) else ""
+    if re.fullmatch(_REPETITION, text):
+        return text
+    return ""
 
 
-def recurs_on(day: date, first: date, every: Repetition) -> bool:
+def recurs_on(
+    day: date,
+    first: date,
+    every: Repetition,
+) -> bool:
     """Return whether what comes again from a first day on comes on another one."""
     match every:
         case "day" | "workday":
@@ -1078,7 +1428,10 @@ def recurs_on(day: date, first: date, every: Repetition) -> bool:
 
 def pause_after(every: Repetition) -> timedelta:
     """Return how long what was due does not come again in any case."""
-    return max(_step(every) - timedelta(hours=12), timedelta())
+    return max(
+        _step(every) - timedelta(hours=12),
+        timedelta(),
+    )
 
 
 def _step(every: Repetition) -> timedelta:
@@ -1099,7 +1452,11 @@ def exact_words(moment: Moment) -> str:
     return _every_template(moment.every, FALLBACK).format_map(fields)
 
 
-def lasting_words(words: str, moment: Moment, language: str) -> str:
+def lasting_words(
+    words: str,
+    moment: Moment,
+    language: str,
+) -> str:
     """Return words that mean a moment from now on: those that mean it today, if they follow the sun.
 
     `words` may leave out how it comes again: "half an hour before sunset".
@@ -1132,27 +1489,51 @@ def spoken_time(
     is_near = wait < timedelta(days=1) and not every
     if wait.total_seconds() < _SOON and not every:
         return _capitalized(words.soon.format(_distance(tag, wait)))
-    fields = _fields(due, every, tag)
-    template = _every_template(every, tag) if every else _once_template(words, due, now)
+    fields = _fields(
+        due,
+        every,
+        tag,
+    )
+    if every:
+        template = _every_template(every, tag)
+    else:
+        template = _once_template(
+            words,
+            due,
+            now,
+        )
     clock = (words.time if due.minute else words.full_hour).format_map(fields)
     if due.hour == 1 and not due.minute and words.one[0]:
         clock = clock.replace(*words.one)
     # Midnight has a name of its own where no day has to be said that it might not be of.
     if due.hour == due.minute == 0 and (is_near or every in {"day", "workday"}):
         clock = words.midnight
-        template = template.partition("{time}")[0] + "{time}" if every else "{time}"
+        if every:
+            template = template.partition("{time}")[0] + "{time}"
+        else:
+            template = "{time}"
     text = template.format_map(fields | {"time": clock})
     if has_distance and is_near:
-        text = words.delay.format(text, _distance(tag, wait))
+        text = words.delay.format(
+            text,
+            _distance(tag, wait),
+        )
     return _capitalized(text)
 
 
 def _spoken_language(language: str) -> str:
     """Return the language in which times are said."""
-    return tag if (tag := base_language(language)) in WORDS else FALLBACK
+    tag = base_language(language)
+    if tag in WORDS:
+        return tag
+    return FALLBACK
 
 
-def _fields(due: datetime, every: Repetition, tag: str) -> dict[str, int | str]:
+def _fields(
+    due: datetime,
+    every: Repetition,
+    tag: str,
+) -> dict[str, int | str]:
     """Return the fields of templates but the time; `word` is that of `hour12`."""
     words = WORDS[tag].spoken
     hour12 = due.hour % 12 or 12
@@ -1165,25 +1546,35 @@ def _fields(due: datetime, every: Repetition, tag: str) -> dict[str, int | str]:
             word for word, number in number_words(tag).items() if number == hour12
         ),
         "period": words.periods.split()[due.hour // 6],
-        "weekday": _weekday_names(words, due.weekday(), every),
+        "weekday": _weekday_names(
+            words,
+            due.weekday(),
+            every,
+        ),
         "month": LANGUAGES[tag].dates.months.split()[due.month - 1],
         "day": due.day,
         "count": count,
-        "amount": _counted(tag, "day" if unit == "days" else "week", int(count))
+        "amount": _counted(
+            tag,
+            "day" if unit == "days" else "week",
+            int(count),
+        )
         if unit
         else "",
     }
 
 
-def _once_template(words: Spoken, due: datetime, now: datetime) -> str:
+def _once_template(
+    words: Spoken,
+    due: datetime,
+    now: datetime,
+) -> str:
     days = (due.date() - now.date()).days
-    return (
-        (words.today, words.tomorrow)[days]
-        if days <= 1
-        else words.weekday
-        if days < _WEEK
-        else words.date
-    )
+    if days <= 1:
+        return (words.today, words.tomorrow)[days]
+    if days < _WEEK:
+        return words.weekday
+    return words.date
 
 
 def _every_template(every: Repetition, tag: str) -> str:
@@ -1193,20 +1584,34 @@ def _every_template(every: Repetition, tag: str) -> str:
     each_second, _, others = templates.get(unit or every, templates["week"]).partition(
         "|"
     )
-    return each_second if count == "2" or not others else others
+    if count == "2" or not others:
+        return each_second
+    return others
 
 
-def _weekday_names(words: Spoken, weekday: int, every: Repetition) -> str:
+def _weekday_names(
+    words: Spoken,
+    weekday: int,
+    every: Repetition,
+) -> str:
     """Return the name of a weekday, or of all those on which something comes again."""
     is_weekly = every and not every.endswith(" weeks")
     names = ((is_weekly and words.every_weekdays) or words.weekdays).split()
-    days = [int(day) for day in every.split(",")] if "," in every else [weekday]
+    if "," in every:
+        days = [int(day) for day in every.split(",")]
+    else:
+        days = [weekday]
     first, *more = (names[day] for day in days)
     *others, last = (
         first.replace("_", " "),
         *(name.rpartition("_")[2] for name in more),
     )
-    return words.join.format(", ".join(others), last) if others else last
+    if others:
+        return words.join.format(
+            ", ".join(others),
+            last,
+        )
+    return last
 
 
 def _capitalized(text: str) -> str:
@@ -1215,16 +1620,35 @@ def _capitalized(text: str) -> str:
 
 def _distance(tag: str, wait: timedelta) -> str:
     """Return a duration in seconds, or in hours and minutes."""
-    seconds = max(1, round(wait.total_seconds()))
-    hours, minutes = divmod(round(seconds / 60), 60)
+    seconds = max(
+        1,
+        round(wait.total_seconds()),
+    )
+    hours, minutes = divmod(
+        round(seconds / 60),
+        60,
+    )
     if seconds < _SOON and seconds % 60:
-        return _counted(tag, "second", seconds)
-    texts = [_counted(tag, "hour", hours)] if hours else []
+        return _counted(
+            tag,
+            "second",
+            seconds,
+        )
+    if hours:
+        texts = [_counted(tag, "hour", hours)]
+    else:
+        texts = []
     texts += [_counted(tag, "minute", minutes)] if minutes else []
-    return WORDS[tag].spoken.join.format(*texts) if len(texts) > 1 else texts[0]
+    if len(texts) > 1:
+        return WORDS[tag].spoken.join.format(*texts)
+    return texts[0]
 
 
-def _counted(tag: str, unit: SpokenUnit, count: int) -> str:
+def _counted(
+    tag: str,
+    unit: SpokenUnit,
+    count: int,
+) -> str:
     """Return a number of units in words."""
     written_out = LANGUAGES[tag].written_out
     forms = WORDS[tag].spoken.units[unit].split("|")
@@ -1255,6 +1679,13 @@ def spoken_date(
     tag = _spoken_language(language)
     weekday = spoken_weekday(day, language)
     if not is_first:
-        weekday = WORDS[tag].spoken.weekdays.split()[day.weekday()].replace("_", " ")
+        weekday = (
+            WORDS[tag]
+            .spoken.weekdays.split()[day.weekday()]
+            .replace(
+                "_",
+                " ",
+            )
+        )
     is_near = now is not None and abs((day - now).days) < _NEAR_DAYS
     return f"{weekday}, {LANGUAGES[tag].dates.text(day, has_year=not is_near)}"

@@ -50,7 +50,10 @@ async def _async_find(call: OwnCall) -> ToolAnswer:
         )
     except _UnknownName as error:
         return error_answer(str(error))
-    return _answer(index.home, index.fitting(words, among) if words else among)
+    return _answer(
+        index.home,
+        index.fitting(words, among) if words else among,
+    )
 
 
 def _in_area(
@@ -66,7 +69,8 @@ def _in_area(
         for room in home.rooms
         if not places.isdisjoint({room.area_id, room.floor_id})
     }
-    if not (found := found or {*index.named_rooms(area)}):
+    found = found or {*index.named_rooms(area)}
+    if not found:
         filled = [room.name for room in home.rooms if home.by_room.get(room.area_id)]
         raise _UnknownName(
             f"There is no area {quoted(area)}. {_listed('areas', filled)}"
@@ -87,12 +91,21 @@ def _in_domain(
     return [entity for entity in entities if entity.domain == domain]
 
 
-def _listed(kind: str, names: Sequence[str]) -> str:
-    more = f", and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+def _listed(
+    kind: str,
+    names: Sequence[str],
+) -> str:
+    if len(names) > _MAX_NAMES:
+        more = f", and {len(names) - _MAX_NAMES} more"
+    else:
+        more = ""
     return f"The {kind} are: {listed(names[:_MAX_NAMES])}{more}."
 
 
-def _answer(home: Home, entities: Sequence[ExposedEntity]) -> ToolAnswer:
+def _answer(
+    home: Home,
+    entities: Sequence[ExposedEntity],
+) -> ToolAnswer:
     rooms = {room.area_id: room.name for room in home.rooms}
     found: list[JsonValue] = []
     for entity in entities[:MAX_FOUND]:
@@ -107,11 +120,10 @@ def _answer(home: Home, entities: Sequence[ExposedEntity]) -> ToolAnswer:
             }
         )
     more = len(entities) - len(found)
-    note = (
-        f"There are {more} more. Give more of {_WORDS}, {_AREA} and {_DOMAIN} to narrow it down."
-        if more
-        else ""
-    )
+    if more:
+        note = f"There are {more} more. Give more of {_WORDS}, {_AREA} and {_DOMAIN} to narrow it down."
+    else:
+        note = ""
     note = note or ("" if found else _NOTHING)
     return ToolAnswer({"found": found, **({"note": note} if note else {})})
 

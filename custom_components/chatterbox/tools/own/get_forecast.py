@@ -97,9 +97,23 @@ _QUANTITIES: Final = {
 }
 """The reported attributes in order, with their decimal places."""
 _LEFT_OUT_OF_FORECASTS: Final = frozenset(
-    {"dew_point", "pressure", "visibility", "cloud_coverage"}
+    {
+        "dew_point",
+        "pressure",
+        "visibility",
+        "cloud_coverage",
+    }
 )
-_COMPASS: Final = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
+_COMPASS: Final = (
+    "N",
+    "NE",
+    "E",
+    "SE",
+    "S",
+    "SW",
+    "W",
+    "NW",
+)
 
 
 class _WeatherError(Exception):
@@ -115,7 +129,12 @@ async def _async_get_forecast(call: OwnCall) -> ToolAnswer:
         if not intent.is_blank_slot_value(value)
     }
     try:
-        state = _find_weather(hass, llm_context, given.get("name"), given.get("area"))
+        state = _find_weather(
+            hass,
+            llm_context,
+            given.get("name"),
+            given.get("area"),
+        )
         kind = _choose_kind(state, given.get("forecast"))
     except _WeatherError as error:
         return error_answer(str(error))
@@ -127,10 +146,19 @@ async def _async_get_forecast(call: OwnCall) -> ToolAnswer:
         "now": current_conditions(state),
     }
     if kind is not None:
-        forecast = await _async_forecast(hass, llm_context, state, kind)
+        forecast = await _async_forecast(
+            hass,
+            llm_context,
+            state,
+            kind,
+        )
         data |= {
             "forecast_kind": kind.value,
-            "forecast": forecast_rows(forecast, kind, now),
+            "forecast": forecast_rows(
+                forecast,
+                kind,
+                now,
+            ),
         }
     return ToolAnswer(data)
 
@@ -150,8 +178,13 @@ def _find_weather(
         matching_states(hass, constraints),
         key=lambda state: (state.name.casefold(), state.entity_id),
     )
-    if states := [state for state in matched if state.state != STATE_UNAVAILABLE]:
-        return _nearest(hass, llm_context, states)
+    states = [state for state in matched if state.state != STATE_UNAVAILABLE]
+    if states:
+        return _nearest(
+            hass,
+            llm_context,
+            states,
+        )
     if matched:
         raise _WeatherError(
             "The weather is not available at the moment. Say so, and do not ask again now."
@@ -184,7 +217,10 @@ def _nearest(
     )
 
 
-def _choose_kind(state: State, wanted: str | None) -> ForecastKind | None:
+def _choose_kind(
+    state: State,
+    wanted: str | None,
+) -> ForecastKind | None:
     """Return the kind of forecast to get, or None for the current weather alone."""
     kinds = supported_kinds(state)
     if wanted is None:
@@ -193,15 +229,17 @@ def _choose_kind(state: State, wanted: str | None) -> ForecastKind | None:
         return ForecastKind(wanted)
     if wanted == ForecastKind.DAILY and ForecastKind.TWICE_DAILY in kinds:
         return ForecastKind.TWICE_DAILY
-    other = ForecastKind.DAILY if wanted == ForecastKind.HOURLY else ForecastKind.HOURLY
+    if wanted == ForecastKind.HOURLY:
+        other = ForecastKind.DAILY
+    else:
+        other = ForecastKind.HOURLY
     has_other = other in kinds or (
         other is ForecastKind.DAILY and ForecastKind.TWICE_DAILY in kinds
     )
-    instead = (
-        f"Ask for the {other.value} one."
-        if has_other
-        else "Leave 'forecast' out to get the current weather."
-    )
+    if has_other:
+        instead = f"Ask for the {other.value} one."
+    else:
+        instead = "Leave 'forecast' out to get the current weather."
     raise _WeatherError(f"{state.name} has no {wanted} forecast. {instead}")
 
 
@@ -211,13 +249,25 @@ async def _async_forecast(
     response = await hass.services.async_call(
         WEATHER_DOMAIN,
         SERVICE_GET_FORECASTS,
-        {ATTR_ENTITY_ID: state.entity_id, "type": kind.value},
+        {
+            ATTR_ENTITY_ID: state.entity_id,
+            "type": kind.value,
+        },
         blocking=True,
         context=llm_context.context,
         return_response=True,
     )
-    entry = cast("JsonObjectType", (response or {}).get(state.entity_id, {}))
-    return cast("list[JsonObjectType]", entry.get("forecast", []))
+    entry = cast(
+        "JsonObjectType",
+        (response or {}).get(
+            state.entity_id,
+            {},
+        ),
+    )
+    return cast(
+        "list[JsonObjectType]",
+        entry.get("forecast", []),
+    )
 
 
 def supported_kinds(state: State) -> tuple[ForecastKind, ...]:
@@ -232,7 +282,13 @@ def supported_kinds(state: State) -> tuple[ForecastKind, ...]:
 
 def current_conditions(state: State) -> JsonObject:
     """Report the weather now."""
-    return _report({**state.attributes, "condition": state.state}, _QUANTITIES)
+    return _report(
+        {
+            **state.attributes,
+            "condition": state.state,
+        },
+        _QUANTITIES,
+    )
 
 
 def forecast_rows(
@@ -242,11 +298,11 @@ def forecast_rows(
     quantities = [name for name in _QUANTITIES if name not in _LEFT_OUT_OF_FORECASTS]
     rows: list[JsonValue] = []
     for entry in forecast:
-        begin = (
-            dt_util.parse_datetime(written)
-            if isinstance(written := entry.get("datetime"), str)
-            else None
-        )
+        written = entry.get("datetime")
+        if isinstance(written, str):
+            begin = dt_util.parse_datetime(written)
+        else:
+            begin = None
         if begin is None or not _is_ahead(begin := dt_util.as_local(begin), kind, now):
             continue
         row = _report(entry, quantities)
@@ -278,19 +334,26 @@ def _report(
     values: Mapping[str, object], quantities: Sequence[str] | Mapping[str, int]
 ) -> JsonObject:
     report: JsonObject = {}
-    if (condition := values.get("condition")) in _CONDITIONS and isinstance(
-        condition, str
-    ):
+    condition = values.get("condition")
+    if condition in _CONDITIONS and isinstance(condition, str):
         report["condition"] = condition
     for name in quantities:
-        if (number := _rounded(values.get(name), _QUANTITIES[name])) is not None:
+        number = _rounded(
+            values.get(name),
+            _QUANTITIES[name],
+        )
+        if number is not None:
             report[name] = number
-    if direction := _direction(values.get("wind_bearing")):
+    direction = _direction(values.get("wind_bearing"))
+    if direction:
         report["wind_from"] = direction
     return report
 
 
-def _rounded(value: object, digits: int) -> int | float | None:
+def _rounded(
+    value: object,
+    digits: int,
+) -> int | float | None:
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))
@@ -298,24 +361,37 @@ def _rounded(value: object, digits: int) -> int | float | None:
     ):
         return None
     rounded = round(float(value), digits)
-    return int(rounded) if rounded.is_integer() else rounded
+    if rounded.is_integer():
+        return int(rounded)
+    return rounded
 
 
 def _direction(bearing: object) -> str | None:
     """Return the direction from which the wind comes, as one of eight."""
     if isinstance(bearing, (int, float)) and isfinite(bearing):
         return _COMPASS[round(bearing / (360 / len(_COMPASS))) % len(_COMPASS)]
-    return bearing if isinstance(bearing, str) and bearing in _COMPASS else None
+    if isinstance(bearing, str) and bearing in _COMPASS:
+        return bearing
+    return None
 
 
-def _is_ahead(begin: datetime, kind: ForecastKind, now: datetime) -> bool:
+def _is_ahead(
+    begin: datetime,
+    kind: ForecastKind,
+    now: datetime,
+) -> bool:
     """Return whether a row is not over. A day lasts until midnight, whatever the time of its forecast is."""
     if kind is ForecastKind.DAILY:
         return begin.date() >= dt_util.as_local(now).date()
     return begin + _KINDS[kind].length > now
 
 
-def _when(begin: datetime, kind: ForecastKind, *, is_day: object) -> str:
+def _when(
+    begin: datetime,
+    kind: ForecastKind,
+    *,
+    is_day: object,
+) -> str:
     match kind:
         case ForecastKind.DAILY:
             return begin.strftime("%A %Y-%m-%d")
@@ -326,7 +402,12 @@ def _when(begin: datetime, kind: ForecastKind, *, is_day: object) -> str:
 
 
 _SHOWN: Final[Mapping[str, tuple[str, str, *tuple[str, ...]]]] = {
-    "forecast": ("string", "", ForecastKind.DAILY.value, ForecastKind.HOURLY.value),
+    "forecast": (
+        "string",
+        "",
+        ForecastKind.DAILY.value,
+        ForecastKind.HOURLY.value,
+    ),
     "name": ("string", ""),
 }
 GET_FORECAST: Final = OwnTool(
@@ -344,6 +425,9 @@ GET_FORECAST: Final = OwnTool(
     shared=SharedWith(
         frozenset({WEATHER_DOMAIN}),
         "Get weather forecast",
-        Naming(("name", "area"), frozenset({WEATHER_DOMAIN})),
+        Naming(
+            ("name", "area"),
+            frozenset({WEATHER_DOMAIN}),
+        ),
     ),
 )

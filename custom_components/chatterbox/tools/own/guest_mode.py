@@ -45,22 +45,41 @@ async def _async_recognize(
     agent = built_in_agent(hass, user_input.text)
     if found or agent is None:
         return found
-    wish = await async_guest_mode_wish(hass, user_input.text, user_input.language)
+    wish = await async_guest_mode_wish(
+        hass,
+        user_input.text,
+        user_input.language,
+    )
     if wish is None or await agent.async_recognize_sentence_trigger(user_input):
         return None
     if wish is GuestModeWish.ON:
-        call = ToolCall("", GUEST_MODE_TOOL, "{}")
-        return RecognizedRequest(call.name, is_question=False, call=call)
+        call = ToolCall(
+            "",
+            GUEST_MODE_TOOL,
+            "{}",
+        )
+        return RecognizedRequest(
+            call.name,
+            is_question=False,
+            call=call,
+        )
     is_on = async_get_home_rules(hass).current.guests_since is not None
     sentences = await async_get_sentences(hass, user_input.language)
     answer = sentences["guest_mode_by_hand" if is_on else "guest_mode_is_off"]
-    return RecognizedRequest(GUEST_MODE_TOOL, is_question=False, answer=answer)
+    return RecognizedRequest(
+        GUEST_MODE_TOOL,
+        is_question=False,
+        answer=answer,
+    )
 
 
 async def _async_effects(call: OwnCall) -> Effects:
     """Return that the switch is turned on."""
     switch = guest_switch(call.hass)
-    turned = [EntityAction(switch, GUEST_MODE_ON)] if switch else []
+    if switch:
+        turned = [EntityAction(switch, GUEST_MODE_ON)]
+    else:
+        turned = []
     return Touches(frozenset(turned), beside_entities=True)
 
 
@@ -68,7 +87,11 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
     """Switch guest mode on."""
     context = call.llm_context.context or Context()
     try:
-        await async_set_guest_mode(call.hass, context, is_on=True)
+        await async_set_guest_mode(
+            call.hass,
+            context,
+            is_on=True,
+        )
     except HomeAssistantError as error:
         why = await async_error_text(
             call.hass, call.language, str(error.translation_key)

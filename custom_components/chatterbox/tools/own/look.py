@@ -69,7 +69,10 @@ _FAILED: Final = (
 )
 _SILENT: Final = "The AI task said nothing."
 
-is_looking: Final[ContextVar[bool]] = ContextVar("chatterbox_is_looking", default=False)
+is_looking: Final[ContextVar[bool]] = ContextVar(
+    "chatterbox_is_looking",
+    default=False,
+)
 """Whether an AI task is asked to look at a picture. One of ours then has no tools, which text in it could ask for."""
 
 
@@ -83,7 +86,11 @@ def _find(call: OwnCall) -> State:
     name, area = (
         str(call.arguments.get(key) or "").strip() or None for key in ("name", "area")
     )
-    fitting = _fitting(call, name, area)
+    fitting = _fitting(
+        call,
+        name,
+        area,
+    )
     # a doorbell has a live view, and images of what was
     found = [one for one in fitting if one.domain == Platform.CAMERA] or fitting
     if name:
@@ -97,35 +104,58 @@ def _find(call: OwnCall) -> State:
     )
 
 
-def _fitting(call: OwnCall, name: str | None, area: str | None) -> list[State]:
+def _fitting(
+    call: OwnCall,
+    name: str | None,
+    area: str | None,
+) -> list[State]:
     """Return the exposed cameras and images with a name, of a device with it, or in a room or on a floor."""
     hass = call.hass
     every = intent.MatchTargetsConstraints(
         domains=_DOMAINS, assistant=call.llm_context.assistant
     )
     in_area = replace(every, area_name=area)
-    found = matching_states(hass, replace(in_area, name=name))
+    found = matching_states(
+        hass,
+        replace(in_area, name=name),
+    )
     if name and not found:
-        found = matching_states(hass, in_area, _beside(call, name))
+        found = matching_states(
+            hass,
+            in_area,
+            _beside(call, name),
+        )
     if not found and not (name and area):
         place = name or area
-        found = matching_states(hass, replace(every, area_name=place))
+        found = matching_states(
+            hass,
+            replace(every, area_name=place),
+        )
         found = found or matching_states(hass, replace(every, floor_name=place))
     return found
 
 
-def _in_room(call: OwnCall, states: Sequence[State]) -> list[State]:
+def _in_room(
+    call: OwnCall,
+    states: Sequence[State],
+) -> list[State]:
     """Return those in the room of the speaker."""
     near = async_get_match_preferences(call.hass, call.llm_context).area_id
     areas = areas_of_entities(call.hass)
     return [one for one in states if near and areas.get(one.entity_id) == near]
 
 
-def _beside(call: OwnCall, name: str) -> list[str]:
+def _beside(
+    call: OwnCall,
+    name: str,
+) -> list[str]:
     """Return the entities of the devices that have a name, or an exposed entity of that name."""
     hass = call.hass
     registry = er.async_get(hass)
-    named = intent.MatchTargetsConstraints(name, assistant=call.llm_context.assistant)
+    named = intent.MatchTargetsConstraints(
+        name,
+        assistant=call.llm_context.assistant,
+    )
     entries = [
         registry.async_get(state.entity_id) for state in matching_states(hass, named)
     ]
@@ -144,7 +174,9 @@ def _beside(call: OwnCall, name: str) -> list[str]:
 
 def _placed(hass: HomeAssistant, state: State) -> str:
     area = area_name(hass, state.entity_id)
-    return f"{quoted(state.name)} ({area})" if area else quoted(state.name)
+    if area:
+        return f"{quoted(state.name)} ({area})"
+    return quoted(state.name)
 
 
 def _age(state: State) -> str:
@@ -153,16 +185,22 @@ def _age(state: State) -> str:
         raise _NothingToSee(_NOT_NOW.format(name=state.name))
     if state.domain == Platform.CAMERA:
         return ""
-    if (taken := dt_util.parse_datetime(state.state)) is None:
+    taken = dt_util.parse_datetime(state.state)
+    if taken is None:
         raise _NothingToSee(_NO_PICTURE.format(name=state.name))
     taken = dt_util.as_utc(taken)
     is_fresh = dt_util.utcnow() - taken <= _FRESH
-    return "" if is_fresh else dt_util.get_age(taken)
+    if is_fresh:
+        return ""
+    return dt_util.get_age(taken)
 
 
 async def async_look(call: OwnCall) -> ToolAnswer:
     """Answer a question on a picture that is taken now, or tell how old it is."""
-    question = clipped(str(call.arguments.get("question") or ""), _LONGEST_QUESTION)
+    question = clipped(
+        str(call.arguments.get("question") or ""),
+        _LONGEST_QUESTION,
+    )
     if not question:
         return error_answer(_NO_QUESTION)
     task = call.hass.states.get(_task_of(call))
@@ -172,13 +210,24 @@ async def async_look(call: OwnCall) -> ToolAnswer:
         state = _find(call)
         await _async_check_rights(call, state)
         age = _age(state)
-        seen = await _async_seen(call, state, question)
+        seen = await _async_seen(
+            call,
+            state,
+            question,
+        )
     except _NothingToSee as error:
         return error_answer(str(error))
-    data: JsonObject = {"name": state.name, "seen": seen, "taken": "now"}
+    data: JsonObject = {
+        "name": state.name,
+        "seen": seen,
+        "taken": "now",
+    }
     if age:
         note = f"The picture is {age} old. Say so."
-        data |= {"taken": f"{age} ago", "note": note}
+        data |= {
+            "taken": f"{age} ago",
+            "note": note,
+        }
     return ToolAnswer(data, open_world=True)
 
 
@@ -187,14 +236,20 @@ def _task_of(call: OwnCall) -> str:
     return call.settings.look_task or ""
 
 
-async def _async_check_rights(call: OwnCall, state: State) -> None:
+async def _async_check_rights(
+    call: OwnCall,
+    state: State,
+) -> None:
     """Raise `_NothingToSee` for a user who may not see the picture, or not use the AI task.
 
     Home Assistant checks both since 2026.11.
     """
     context = call.llm_context.context
     user_id = context.user_id if context else None
-    user = await call.hass.auth.async_get_user(user_id) if user_id else None
+    if user_id:
+        user = await call.hass.auth.async_get_user(user_id)
+    else:
+        user = None
     if user is None:
         return
     may = user.permissions.check_entity
@@ -203,7 +258,11 @@ async def _async_check_rights(call: OwnCall, state: State) -> None:
         raise _NothingToSee(_NOT_ALLOWED.format(name=state.name))
 
 
-async def _async_seen(call: OwnCall, state: State, question: str) -> str:
+async def _async_seen(
+    call: OwnCall,
+    state: State,
+    question: str,
+) -> str:
     """Return the answer of the AI task. Raises `_NothingToSee`."""
     name = state.name
     instructions = _INSTRUCTIONS.format(name=name, question=question)
@@ -224,12 +283,20 @@ async def _async_seen(call: OwnCall, state: State, question: str) -> str:
     except Unauthorized:
         raise _NothingToSee(_NOT_ALLOWED.format(name=name)) from None
     except HomeAssistantError as error:
-        LOGGER.warning("%s could not be looked at: %s", state.entity_id, error)
+        LOGGER.warning(
+            "%s could not be looked at: %s",
+            state.entity_id,
+            error,
+        )
         reason = clipped(str(error), _LONGEST_REASON)
         raise _NothingToSee(_FAILED.format(name=name, reason=reason)) from error
     finally:
         is_looking.reset(looking)
-    if not (seen := clipped(str(result.data or ""), _LONGEST_ANSWER)):
+    seen = clipped(
+        str(result.data or ""),
+        _LONGEST_ANSWER,
+    )
+    if not seen:
         raise _NothingToSee(_FAILED.format(name=name, reason=_SILENT))
     return seen
 
@@ -240,8 +307,14 @@ async def _async_effects(call: OwnCall) -> Annotated:
         state = _find(call)
     except _NothingToSee:
         return Annotated(_READS)
-    looks = EntityAction(state.entity_id, f"{state.domain}.look")
-    return Annotated(_READS, Touches(frozenset({looks})))
+    looks = EntityAction(
+        state.entity_id,
+        f"{state.domain}.look",
+    )
+    return Annotated(
+        _READS,
+        Touches(frozenset({looks})),
+    )
 
 
 def _is_offered(offered: Offered) -> bool:

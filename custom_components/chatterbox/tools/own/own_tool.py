@@ -67,7 +67,10 @@ type Fit = Callable[[str, JsonObject], Awaitable[Deny | TimedCall]]
 """Fits a call of a tool of the turn, by name and arguments, as if it ran now."""
 
 
-async def _fits_nothing(_name: str, _arguments: JsonObject) -> Deny:
+async def _fits_nothing(
+    _name: str,
+    _arguments: JsonObject,
+) -> Deny:
     return Deny("No other tool can be called here.")
 
 
@@ -167,7 +170,9 @@ class OwnTool:
 
     async def async_effects(self, call: OwnCall) -> Effects:
         """Return the effects that a call would have."""
-        return await self.effects(call) if self.effects else self.annotated
+        if self.effects:
+            return await self.effects(call)
+        return self.annotated
 
     @property
     def annotated(self) -> Annotated:

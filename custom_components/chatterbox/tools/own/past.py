@@ -79,7 +79,13 @@ from .period import (
 )
 
 TOOL_NAME: Final = own_name("get_past")
-_ARGUMENTS: Final = ("name", "area", "kind", "state", "period")
+_ARGUMENTS: Final = (
+    "name",
+    "area",
+    "kind",
+    "state",
+    "period",
+)
 _TIMEOUT: Final = 1.0
 """Seconds, while a person waits for the answer. Things that were not reached by then are named."""
 _MOST_READ: Final = 20
@@ -89,7 +95,15 @@ _MOST_IN_FULL: Final = 3
 _MOST_TIMES: Final = 5
 _IN_ALL: Final = ("before, to the same time", "before, in all")
 _DETAILS: Final = frozenset(
-    {"earlier times", "for", "latest", "until", "when", "before", *_IN_ALL}
+    {
+        "earlier times",
+        "for",
+        "latest",
+        "until",
+        "when",
+        "before",
+        *_IN_ALL,
+    }
 )
 """Parts of what is told of one thing that are left out beside many others."""
 _MOST_NAMES: Final = 12
@@ -193,7 +207,8 @@ def _question(call: OwnCall) -> _Question:
     )
     period: Period | None = None
     earlier: Sequence[Period] = ()
-    if name_of_period := period_name(written):
+    name_of_period = period_name(written)
+    if name_of_period:
         begin, end = named_period(name_of_period, now)
         period = Period(begin, min(end, now))
         earlier = earlier_periods(name_of_period, now)
@@ -202,11 +217,27 @@ def _question(call: OwnCall) -> _Question:
             period = written_period(written, now)
         except InvalidTime as error:
             raise InvalidTime(f"{error} {_PERIODS}") from error
-    given = (call.language, call.llm_context.assistant, name, area, kind, word)
-    return _Question(call.hass, *given, period, earlier, now)
+    given = (
+        call.language,
+        call.llm_context.assistant,
+        name,
+        area,
+        kind,
+        word,
+    )
+    return _Question(
+        call.hass,
+        *given,
+        period,
+        earlier,
+        now,
+    )
 
 
-async def _async_selected(call: OwnCall, question: _Question) -> list[State]:
+async def _async_selected(
+    call: OwnCall,
+    question: _Question,
+) -> list[State]:
     """Return the exposed entities that a question is about. Raises `_NoAnswer` for none."""
     if not (question.name or question.area or question.kind):
         raise _NoAnswer(_NOTHING_NAMED)
@@ -237,7 +268,11 @@ async def _async_matching(question: _Question) -> list[State]:
     )
     states = matching_states(hass, constraints)
     if not states and area:
-        on_floor = replace(constraints, area_name=None, floor_name=area)
+        on_floor = replace(
+            constraints,
+            area_name=None,
+            floor_name=area,
+        )
         states = matching_states(hass, on_floor)
     if not states and name:
         return await _async_of_device(question)
@@ -247,10 +282,19 @@ async def _async_matching(question: _Question) -> list[State]:
     return states
 
 
-async def _async_readable(call: OwnCall, states: list[State]) -> list[State]:
+async def _async_readable(
+    call: OwnCall,
+    states: list[State],
+) -> list[State]:
     """Return those of some entities that the user who asks may read, if one is known."""
-    user_id = call.llm_context.context.user_id if call.llm_context.context else None
-    user = await call.hass.auth.async_get_user(user_id) if user_id else None
+    if call.llm_context.context:
+        user_id = call.llm_context.context.user_id
+    else:
+        user_id = None
+    if user_id:
+        user = await call.hass.auth.async_get_user(user_id)
+    else:
+        user = None
     if user is None:
         return states
     may_read = user.permissions.check_entity
@@ -263,7 +307,10 @@ def _kinds(question: _Question) -> tuple[set[str] | None, set[str] | None]:
         return None, None
     home = async_get_home(question.hass, question.assistant)
     domains = {entity.domain for entity in home.entities}
-    plain = question.kind.lower().replace(" ", "_")
+    plain = question.kind.lower().replace(
+        " ",
+        "_",
+    )
     if plain == _TEMPERATURE and plain not in home.device_classes:
         return {*_ATTRIBUTES}, None
     for written in (plain, plain.removesuffix("s")):
@@ -291,7 +338,10 @@ async def _async_of_device(question: _Question) -> list[State]:
     return _exposed(question, dict.fromkeys(found))
 
 
-def _exposed(question: _Question, entity_ids: Iterable[str]) -> list[State]:
+def _exposed(
+    question: _Question,
+    entity_ids: Iterable[str],
+) -> list[State]:
     """Return the states of the entities that are exposed."""
     return [
         state
@@ -301,7 +351,10 @@ def _exposed(question: _Question, entity_ids: Iterable[str]) -> list[State]:
     ]
 
 
-def _contacts(question: _Question, state: State) -> list[State]:
+def _contacts(
+    question: _Question,
+    state: State,
+) -> list[State]:
     """Return the contacts of a door for a question about a lock that is about whether the door was open."""
     word = question.word.lower()
     if state.domain != "lock" or not word.startswith(("open", "clos", "shut")):
@@ -334,25 +387,49 @@ def _nothing_called(question: _Question) -> str:
     return f"There is nothing {' '.join(filter(None, parts))}.{hint}"
 
 
-async def _async_tell(question: _Question, state: State) -> JsonObject:
+async def _async_tell(
+    question: _Question,
+    state: State,
+) -> JsonObject:
     """Return the answer about one entity."""
     if state.attributes.get(ATTR_STATE_CLASS) in _METERS:
         answer = await _async_used(question, state)
     elif (unit := _unit(question, state)) is not None:
-        answer = await _async_values(question, state, unit)
+        answer = await _async_values(
+            question,
+            state,
+            unit,
+        )
     elif question.period is None:
         answer = await _async_last(question, state)
     else:
-        answer = await _async_times(question, question.period, state)
-    return {"name": state.name, **answer}
+        answer = await _async_times(
+            question,
+            question.period,
+            state,
+        )
+    return {
+        "name": state.name,
+        **answer,
+    }
 
 
-async def _async_words(question: _Question, state: State) -> StateWords:
+async def _async_words(
+    question: _Question,
+    state: State,
+) -> StateWords:
     """Return the words for the states of an entity."""
-    return await async_state_words(question.hass, state.entity_id, question.language)
+    return await async_state_words(
+        question.hass,
+        state.entity_id,
+        question.language,
+    )
 
 
-def _unit(question: _Question, state: State) -> str | None:
+def _unit(
+    question: _Question,
+    state: State,
+) -> str | None:
     """Return the unit of an entity whose state, or the asked attribute of which, is a number; None for others."""
     is_temperature = question.kind.lower() == _TEMPERATURE and not question.word
     if state.domain == "weather" or (state.domain == "climate" and is_temperature):
@@ -360,10 +437,15 @@ def _unit(question: _Question, state: State) -> str | None:
         return str(state.attributes.get("temperature_unit") or usual)
     unit: object = state.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
     is_number = ATTR_STATE_CLASS in state.attributes or state.domain in _NUMBERS
-    return str(unit or "") if unit is not None or is_number else None
+    if unit is not None or is_number:
+        return str(unit or "")
+    return None
 
 
-async def _async_used(question: _Question, state: State) -> JsonObject:
+async def _async_used(
+    question: _Question,
+    state: State,
+) -> JsonObject:
     """Return the growth of a meter, and that of the period before."""
     unit = str(state.attributes.get(ATTR_UNIT_OF_MEASUREMENT) or "")
     written = list[str]()
@@ -374,17 +456,28 @@ async def _async_used(question: _Question, state: State) -> JsonObject:
         growth = found.get("change")
         written.append("not known" if growth is None else _quantity(growth, unit))
     label = "used" if question.period else "used today"
-    return {label: written[0], **_earlier(written[1:])}
+    return {
+        label: written[0],
+        **_earlier(written[1:]),
+    }
 
 
 def _earlier(written: Sequence[str]) -> JsonObject:
     """Return the values of the period before: to the same time and in all, or of one that is over."""
     return dict(
-        zip(_IN_ALL if len(written) > 1 else ("before",), written, strict=False)
+        zip(
+            _IN_ALL if len(written) > 1 else ("before",),
+            written,
+            strict=False,
+        )
     )
 
 
-async def _async_values(question: _Question, state: State, unit: str) -> JsonObject:
+async def _async_values(
+    question: _Question,
+    state: State,
+    unit: str,
+) -> JsonObject:
     """Return the lowest, the highest and the average value."""
     found = await _async_numbers(question, state)
     if found is None:
@@ -398,18 +491,33 @@ async def _async_values(question: _Question, state: State, unit: str) -> JsonObj
     }
 
 
-async def _async_numbers(question: _Question, state: State) -> Numbers | None:
+async def _async_numbers(
+    question: _Question,
+    state: State,
+) -> Numbers | None:
     attribute = _ATTRIBUTES.get(state.domain)
     begin, end = question.period_or_today
-    wanted = (question.hass, state.entity_id, begin, end)
+    wanted = (
+        question.hass,
+        state.entity_id,
+        begin,
+        end,
+    )
     extremes = {} if attribute else await async_statistics(*wanted)
     lowest, highest, average = (extremes.get(name) for name in ("min", "max", "mean"))
     hours = await async_hours(*wanted) if lowest is not None else ()
     if hours and lowest is not None and highest is not None and average is not None:
         at_lowest = min(hours, key=itemgetter(1))
         at_highest = max(hours, key=itemgetter(2))
-        return Numbers((at_lowest[0], lowest), (at_highest[0], highest), average)
-    rows = await async_states(*wanted, with_attributes=attribute is not None)
+        return Numbers(
+            (at_lowest[0], lowest),
+            (at_highest[0], highest),
+            average,
+        )
+    rows = await async_states(
+        *wanted,
+        with_attributes=attribute is not None,
+    )
 
     def summed_up() -> Numbers | None:
         values = [
@@ -424,7 +532,11 @@ async def _async_numbers(question: _Question, state: State) -> Numbers | None:
     return await question.hass.async_add_executor_job(summed_up)
 
 
-async def _async_spans(question: _Question, state: State, period: Period) -> list[Span]:
+async def _async_spans(
+    question: _Question,
+    state: State,
+    period: Period,
+) -> list[Span]:
     """Return the spans of an entity in a period, up to its present state."""
     is_climate = state.domain == "climate"
     rows = await async_states(
@@ -440,7 +552,9 @@ def _with_present(
 ) -> Sequence[State]:
     """Add the present state, which the recorder writes some seconds later."""
     is_newer = not rows or state.last_updated > rows[-1].last_updated
-    return [*rows, state] if is_newer and state.last_updated < end else rows
+    if is_newer and state.last_updated < end:
+        return [*rows, state]
+    return rows
 
 
 class _Last(NamedTuple):
@@ -476,13 +590,36 @@ async def _async_find_last(
     rows = (
         []
         if state.domain == "climate"
-        else await async_last_states(question.hass, state.entity_id, since, _LATEST)
+        else await async_last_states(
+            question.hass,
+            state.entity_id,
+            since,
+            _LATEST,
+        )
     )
-    found = spans(_with_present(rows, state, now), since, now, is_start_known=False)
-    values = _asked_about(question, state, words, found)
+    found = spans(
+        _with_present(
+            rows,
+            state,
+            now,
+        ),
+        since,
+        now,
+        is_start_known=False,
+    )
+    values = _asked_about(
+        question,
+        state,
+        words,
+        found,
+    )
     latest = _latest(found, values)
     if latest is None and (len(rows) == _LATEST or state.domain == "climate"):
-        found = await _async_spans(question, state, Period(since, now))
+        found = await _async_spans(
+            question,
+            state,
+            Period(since, now),
+        )
         values = values or _asked_about(question, state, words, found)
         latest = _latest(found, values)
     is_all = latest is None and any(span.value in values for span in found)
@@ -498,29 +635,49 @@ def _asked_about(
     """Return the states that a question means; without a word, the present one."""
     if not question.word:
         return frozenset({state.state, recorded_value(state)})
-    return words.meant(question.word, {span.value for span in found})
+    return words.meant(
+        question.word,
+        {span.value for span in found},
+    )
 
 
-async def _async_last(question: _Question, state: State) -> JsonObject:
+async def _async_last(
+    question: _Question,
+    state: State,
+) -> JsonObject:
     """Return when an entity was last in the state that is asked about, or last changed, and its present state."""
     words = await _async_words(question, state)
     now = question.now
     last = await _async_find_last(question, state, words)
     if not last.values:
-        return _never_so(question.word, words, last.seen)
-    value = words.name(recorded_value(state))
-    present = {} if recorded_value(state) in last.values else {"now": value}
-    label = f"last {question.word.lower() or value}"
-    if (span := last.span) is None:
-        since = _time(last.known_since, now)
-        known = (
-            f"{since} or before; it has been so since"
-            if last.is_all
-            else f"not since {since}; before is not known"
+        return _never_so(
+            question.word,
+            words,
+            last.seen,
         )
+    value = words.name(recorded_value(state))
+    if recorded_value(state) in last.values:
+        present = {}
+    else:
+        present = {"now": value}
+    label = f"last {question.word.lower() or value}"
+    span = last.span
+    if span is None:
+        since = _time(last.known_since, now)
+        if last.is_all:
+            known = f"{since} or before; it has been so since"
+        else:
+            known = f"not since {since}; before is not known"
         return {label: known, **present}
-    until = {} if span.end >= now else {"until": _time(span.end, now)}
-    by = await _async_author(question.hass, state.entity_id, span.begin)
+    if span.end >= now:
+        until = {}
+    else:
+        until = {"until": _time(span.end, now)}
+    by = await _async_author(
+        question.hass,
+        state.entity_id,
+        span.begin,
+    )
     begin = f"{_time(span.begin, now)}, {_length(now - span.begin)} ago"
     return {
         label: begin,
@@ -531,7 +688,11 @@ async def _async_last(question: _Question, state: State) -> JsonObject:
     }
 
 
-def _never_so(word: str, words: StateWords, seen: Iterable[str]) -> JsonObject:
+def _never_so(
+    word: str,
+    words: StateWords,
+    seen: Iterable[str],
+) -> JsonObject:
     """Return the answer about a state that an entity never has, with those that it has."""
     known = sorted({words.name(value) for value in {*words.names, *seen} - NO_VALUES})
     return {
@@ -539,15 +700,31 @@ def _never_so(word: str, words: StateWords, seen: Iterable[str]) -> JsonObject:
     }
 
 
-def _latest(found: Sequence[Span], values: frozenset[str]) -> Span | None:
+def _latest(
+    found: Sequence[Span],
+    values: frozenset[str],
+) -> Span | None:
     """Return the last span in some states of which the beginning is known."""
-    last = next(reversed(list(changes_to(found, values))), None)
-    return None if last is None or last.begins_before else last
+    last = next(
+        reversed(list(changes_to(found, values))),
+        None,
+    )
+    if last is None or last.begins_before:
+        return None
+    return last
 
 
-async def _async_author(hass: HomeAssistant, entity_id: str, when: datetime) -> str:
+async def _async_author(
+    hass: HomeAssistant,
+    entity_id: str,
+    when: datetime,
+) -> str:
     """Return the name of the person, the automation or the script that made a change; empty if it is not known."""
-    cause = await async_cause(hass, entity_id, when)
+    cause = await async_cause(
+        hass,
+        entity_id,
+        when,
+    )
     state = hass.states.get(entity_id)
     is_unchanged = state is not None and state.last_updated == state.last_changed
     if (
@@ -557,7 +734,10 @@ async def _async_author(hass: HomeAssistant, entity_id: str, when: datetime) -> 
         and abs(state.last_changed - when) < _SAME_MOMENT
     ):
         cause = cause._replace(user_id=state.context.user_id)
-    user = await hass.auth.async_get_user(cause.user_id) if cause.user_id else None
+    if cause.user_id:
+        user = await hass.auth.async_get_user(cause.user_id)
+    else:
+        user = None
     if user and not user.system_generated and user.name:
         return user.name
     return cause.name or ""
@@ -573,8 +753,12 @@ async def _async_times(question: _Question, period: Period, state: State) -> Jso
         return {"states": "not known for that time"}
     since: JsonObject = {}
     if inside[0].begin - period.begin >= _RESOLUTION:
-        since["known since"] = _time(inside[0].begin, now)
-    if (gap := _gap(inside, period)) >= _RESOLUTION:
+        since["known since"] = _time(
+            inside[0].begin,
+            now,
+        )
+    gap = _gap(inside, period)
+    if gap >= _RESOLUTION:
         since["not known for"] = _length(gap)
     if not question.word:
         return _all_states(question, inside, words) | since
@@ -628,17 +812,26 @@ def _all_states(
     }
 
 
-def _clipped(found: Iterable[Span], period: Period) -> list[Span]:
+def _clipped(
+    found: Iterable[Span],
+    period: Period,
+) -> list[Span]:
     return [part for span in found if (part := span.within(period.begin, period.end))]
 
 
-def _gap(inside: Sequence[Span], period: Period) -> timedelta:
+def _gap(
+    inside: Sequence[Span],
+    period: Period,
+) -> timedelta:
     """Return the time of a period for which states are not known although they are recorded; all of it without any."""
     return period.end - (inside[0].begin if inside else period.begin) - _total(inside)
 
 
 def _total(times: Iterable[Span]) -> timedelta:
-    return sum((span.length for span in times), timedelta())
+    return sum(
+        (span.length for span in times),
+        timedelta(),
+    )
 
 
 def _answer(
@@ -685,19 +878,30 @@ def _names_in(answers: Sequence[JsonObject]) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    if len(names) > _MOST_NAMES:
+        more = f" and {len(names) - _MOST_NAMES} more"
+    else:
+        more = ""
     return f"{', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def _quantity(value: float, unit: str) -> str:
-    rounded = round(value, 0 if abs(value) >= _NO_DECIMALS else 1)
+    rounded = round(
+        value,
+        0 if abs(value) >= _NO_DECIMALS else 1,
+    )
     written = f"{int(rounded) if rounded == int(rounded) else rounded}"
     return f"{written} {unit}".strip()
 
 
 def _length(length: timedelta) -> str:
     """Return a duration in words, of at most two units."""
-    return dt_util.get_age(dt_util.now() - length, 2) if length else _NEVER
+    if length:
+        return dt_util.get_age(
+            dt_util.now() - length,
+            2,
+        )
+    return _NEVER
 
 
 def _time(when: datetime, now: datetime) -> str:
@@ -705,7 +909,10 @@ def _time(when: datetime, now: datetime) -> str:
     local = dt_util.as_local(when)
     days = (now.date() - local.date()).days
     near = {0: "today", 1: "yesterday"}.get(days)
-    year = f" {local:%Y}" if local.year != now.year else ""
+    if local.year != now.year:
+        year = f" {local:%Y}"
+    else:
+        year = ""
     return f"{near or f'{local:%A} {local.day} {local:%B}{year}'} {local:%H:%M}"
 
 
@@ -746,20 +953,39 @@ class SpokenPast:
         effects = await _async_effects(OwnCall(self.hass, self.llm_context, arguments))
         return run_by(TOOL_NAME, effects.named)
 
-    async def async_answer(self, arguments: JsonObject, *, is_whether: bool) -> str:
+    async def async_answer(
+        self,
+        arguments: JsonObject,
+        *,
+        is_whether: bool,
+    ) -> str:
         """Return the answer; `is_whether` for a question that is answered by yes or no."""
-        call = OwnCall(self.hass, self.llm_context, arguments)
+        call = OwnCall(
+            self.hass,
+            self.llm_context,
+            arguments,
+        )
         sentences = await async_get_sentences(self.hass, call.language)
         try:
             question = _question(call)
-            states = await _async_selected(call, question) if records(self.hass) else []
+            if records(self.hass):
+                states = await _async_selected(call, question)
+            else:
+                states = []
         except InvalidTime, _NoAnswer:
             return sentences["spoken_past_unknown"]
-        telling = _Telling(sentences, question, states)
+        telling = _Telling(
+            sentences,
+            question,
+            states,
+        )
         if question.period is None:
             answer = await telling.async_last()
         else:
-            answer = await telling.async_lengths(question.period, is_whether=is_whether)
+            answer = await telling.async_lengths(
+                question.period,
+                is_whether=is_whether,
+            )
         return answer or sentences["spoken_past_unknown"]
 
 
@@ -783,27 +1009,59 @@ class _Telling:
         if not begun:
             if not lasts:
                 return ""
-            last, state = max(lasts, key=lambda one: one[0].is_all)
+            last, state = max(
+                lasts,
+                key=lambda one: one[0].is_all,
+            )
             key = "always" if last.is_all else "never_since"
             since = self._time(last.known_since)
-            return await self._async_told(key, state, last.values, time=since)
-        span, state = max(begun, key=lambda one: one[0].begin)
-        key = "since" if span.end >= self.question.now else "last"
+            return await self._async_told(
+                key,
+                state,
+                last.values,
+                time=since,
+            )
+        span, state = max(
+            begun,
+            key=lambda one: one[0].begin,
+        )
+        if span.end >= self.question.now:
+            key = "since"
+        else:
+            key = "last"
         time = self._time(span.begin)
         answer = await self._async_told(
             key, state, {span.value}, time=time, duration=self._length(span.length)
         )
-        by = await _async_author(self.question.hass, state.entity_id, span.begin)
-        return f"{answer} {self._sentence('by', by=by)}" if by else answer
+        by = await _async_author(
+            self.question.hass,
+            state.entity_id,
+            span.begin,
+        )
+        if by:
+            return f"{answer} {self._sentence('by', by=by)}"
+        return answer
 
-    async def async_lengths(self, period: Period, *, is_whether: bool) -> str:
+    async def async_lengths(
+        self,
+        period: Period,
+        *,
+        is_whether: bool,
+    ) -> str:
         """Return for how long each entity was so; if the question was whether one was, only of those that were."""
-        found = await _async_each(self.states, partial(self._async_length_of, period))
+        found = await _async_each(
+            self.states,
+            partial(self._async_length_of, period),
+        )
         lengths = [*filter(None, found.values())]
         known = [one for one in lengths if one.known_since < period.end]
         if not known:
             return ""
-        answer = self._lengths_told(known, period, is_whether=is_whether)
+        answer = self._lengths_told(
+            known,
+            period,
+            is_whether=is_whether,
+        )
         gaps = [
             f"{one.name} {self._length(one.gap)}"
             for one in lengths
@@ -829,51 +1087,99 @@ class _Telling:
         # Those of a night are told: for some people, it begins earlier.
         begin = f"{period.begin:%H:%M}"
         end = f"{period.end:%H:%M}"
-        hours = f" ({begin}-{end})" if period.begin.hour else ""
+        if period.begin.hour:
+            hours = f" ({begin}-{end})"
+        else:
+            hours = ""
         if is_whether:
             key = "yes" if times else "no"
-            return self._sentence(key, entities=f"{_names(times or never)}{hours}")
+            return self._sentence(
+                key,
+                entities=f"{_names(times or never)}{hours}",
+            )
         not_once = (f"{name} {self.sentences['past_never']}" for name in never)
         return f"{_names([*times, *not_once])}{hours}."
 
     async def _async_last_of(self, state: State) -> _Last:
         words = await _async_words(self.question, state)
-        return await _async_find_last(self.question, state, words)
+        return await _async_find_last(
+            self.question,
+            state,
+            words,
+        )
 
-    async def _async_length_of(self, period: Period, state: State) -> _Length | None:
+    async def _async_length_of(
+        self,
+        period: Period,
+        state: State,
+    ) -> _Length | None:
         """Return for how long an entity was so; None for one that is never so."""
-        spans_in = await _async_spans(self.question, state, period)
+        spans_in = await _async_spans(
+            self.question,
+            state,
+            period,
+        )
         found = _clipped(spans_in, period)
         words = await _async_words(self.question, state)
-        values = words.meant(self.question.word, {span.value for span in found})
+        values = words.meant(
+            self.question.word,
+            {span.value for span in found},
+        )
         if not values:
             return None
-        begin = found[0].begin if found else period.end
+        if found:
+            begin = found[0].begin
+        else:
+            begin = period.end
         total = _total(changes_to(found, values))
-        return _Length(state.name, total, begin, _gap(found, period))
+        return _Length(
+            state.name,
+            total,
+            begin,
+            _gap(found, period),
+        )
 
     async def _async_told(
         self, key: str, state: State, values: Collection[str], **rest: str | int
     ) -> str:
         words = await _async_words(self.question, state)
         named = words.spoken(min(values))
-        return self._sentence(key, name=state.name, state=named, **rest)
+        return self._sentence(
+            key,
+            name=state.name,
+            state=named,
+            **rest,
+        )
 
-    def _sentence(self, key: str, **parts: str | int) -> str:
+    def _sentence(
+        self,
+        key: str,
+        **parts: str | int,
+    ) -> str:
         return self.sentences[f"spoken_past_{key}"].format_map(parts)
 
     def _time(self, when: datetime) -> str:
         local = dt_util.as_local(when)
         days = (self.question.now.date() - local.date()).days
-        near = {0: "past_today", 1: "past_yesterday"}.get(days, "past_days_ago")
+        near = {0: "past_today", 1: "past_yesterday"}.get(
+            days,
+            "past_days_ago",
+        )
         return self.sentences[near].format_map({"time": f"{local:%H:%M}", "days": days})
 
     @staticmethod
     def _length(length: timedelta) -> str:
         """Return a duration with units that voices get words for."""
-        minutes, seconds = divmod(round(length.total_seconds()), 60)
+        minutes, seconds = divmod(
+            round(length.total_seconds()),
+            60,
+        )
         hours, left = divmod(minutes, 60)
-        parts = [(hours, "h"), (left, "min"), (0 if minutes else seconds, "s")]
+        parts = [
+            (hours, "h"),
+            (left, "min"),
+            (0 if minutes else seconds, "s"),
+        ]
         return " ".join(f"{count} {unit}" for count, unit in parts if count)
 
 

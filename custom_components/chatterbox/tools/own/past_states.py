@@ -48,7 +48,10 @@ _RUNNING: Final = frozenset(
 )
 """Domains whose entities are "on" while they are in any state but those at rest."""
 _ON: Final = "on"
-_SWITCHED: Final = {"open": _ON, "closed": "off"}
+_SWITCHED: Final = {
+    "open": _ON,
+    "closed": "off",
+}
 """States of what can only be on or off, by those that have the same name for a door, as in Chinese."""
 _MOST_CHARACTERS: Final = 60
 """Characters of a state that has no name, on one line: it may be the text of anybody."""
@@ -66,7 +69,11 @@ class Span:
     begins_before: bool
     """Whether it may have begun before `begin`."""
 
-    def within(self, begin: datetime, end: datetime) -> Span | None:
+    def within(
+        self,
+        begin: datetime,
+        end: datetime,
+    ) -> Span | None:
         """Return the part of it in a period; None if it has none."""
         first, last = max(self.begin, begin), min(self.end, end)
         if first >= last:
@@ -109,19 +116,29 @@ def spans(
     found: list[Span] = []
     rows = [(max(state.last_updated, begin), recorded_value(state)) for state in states]
     for number, (since, value) in enumerate(rows):
-        until = rows[number + 1][0] if number + 1 < len(rows) else end
+        if number + 1 < len(rows):
+            until = rows[number + 1][0]
+        else:
+            until = end
         if value in NO_VALUES or until < since:
             continue
         last = found[-1] if found else None
         if last and last.value == value:
-            found[-1] = replace(last, end=until, length=last.length + (until - since))
+            found[-1] = replace(
+                last,
+                end=until,
+                length=last.length + (until - since),
+            )
         else:
             is_first = last is None and (not is_start_known or since <= begin)
             found.append(Span(value, since, until, until - since, is_first))
     return found
 
 
-def changes_to(found: Sequence[Span], values: frozenset[str]) -> Iterator[Span]:
+def changes_to(
+    found: Sequence[Span],
+    values: frozenset[str],
+) -> Iterator[Span]:
     """Yield the spans in which one of some states was entered from another one, as one where they follow each other."""
     last: Span | None = None
     for span in found:
@@ -130,7 +147,11 @@ def changes_to(found: Sequence[Span], values: frozenset[str]) -> Iterator[Span]:
                 yield last
             last = None
         elif last:
-            last = replace(last, end=span.end, length=last.length + span.length)
+            last = replace(
+                last,
+                end=span.end,
+                length=last.length + span.length,
+            )
         else:
             last = span
     if last:
@@ -152,29 +173,41 @@ def numbers(
     """Return the extremes of values, each of which holds until the next one; None without any."""
     ends = [*(when for when, _ in rows[1:]), end]
     known = [
-        (when, value, (until - when).total_seconds())
+        (
+            when,
+            value,
+            (until - when).total_seconds(),
+        )
         for (when, value), until in zip(rows, ends, strict=True)
         if value is not None
     ]
     if not known:
         return None
     share = sum(seconds for *_, seconds in known)
-    average = (
-        sum(value * seconds for _, value, seconds in known) / share
-        if share
-        else known[0][1]
-    )
+    if share:
+        average = sum(value * seconds for _, value, seconds in known) / share
+    else:
+        average = known[0][1]
     lowest, highest = (pick(known, key=lambda row: row[1])[:2] for pick in (min, max))
-    return Numbers(lowest, highest, average)
+    return Numbers(
+        lowest,
+        highest,
+        average,
+    )
 
 
 def number_in(value: object) -> float | None:
     """Return a number that a state or an attribute holds; None if it holds none."""
     try:
-        number = float(value) if isinstance(value, int | float | str) else None
+        if isinstance(value, int | float | str):
+            number = float(value)
+        else:
+            number = None
     except ValueError:
         return None
-    return number if number is not None and isfinite(number) else None
+    if number is not None and isfinite(number):
+        return number
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +221,9 @@ class StateWords:
     def name(self, value: str) -> str:
         """Return the English name of a state."""
         names = self.names.get(value)
-        return (
-            names[-1].lower()
-            if names
-            else clipped(value.replace("_", " "), _MOST_CHARACTERS).lower()
-        )
+        if names:
+            return names[-1].lower()
+        return clipped(value.replace("_", " "), _MOST_CHARACTERS).lower()
 
     def spoken(self, value: str) -> str:
         """Return the name of a state in the speaker's language."""
@@ -200,7 +231,11 @@ class StateWords:
             iter(self.names.get(value, (clipped(value, _MOST_CHARACTERS),)))
         ).lower()
 
-    def meant(self, word: str, seen: Iterable[str]) -> frozenset[str]:
+    def meant(
+        self,
+        word: str,
+        seen: Iterable[str],
+    ) -> frozenset[str]:
         """Return the states that a word means, of those that are known or have been `seen`; none if it means none."""
         wanted, known = fold(word).strip(), {*self.names, *seen} - NO_VALUES
         exact = {value for value in known if wanted in self._forms(value)}
@@ -211,11 +246,9 @@ class StateWords:
             for value in known
             if any(_is_alike(wanted, one) for one in self._forms(value))
         }
-        return (
-            self.meant(_SWITCHED[wanted], seen)
-            if not found and wanted in _SWITCHED
-            else frozenset(found)
-        )
+        if not found and wanted in _SWITCHED:
+            return self.meant(_SWITCHED[wanted], seen)
+        return frozenset(found)
 
     def _forms(self, value: str) -> frozenset[str]:
         return frozenset(
@@ -246,15 +279,26 @@ async def async_state_words(
     names: dict[str, list[str]] = {}
     for one in dict.fromkeys((language, "en")):
         texts = dict(
-            await async_get_translations(hass, one, "entity_component", [domain])
+            await async_get_translations(
+                hass,
+                one,
+                "entity_component",
+                [domain],
+            )
         )
         if entry and entry.translation_key:
             own = f"component.{entry.platform}.entity.{domain}.{entry.translation_key}.state."
-            texts |= await async_get_translations(hass, one, "entity", [entry.platform])
+            texts |= await async_get_translations(
+                hass,
+                one,
+                "entity",
+                [entry.platform],
+            )
             prefixes = [*dict.fromkeys((*prefixes, own))]
         for key, text in texts.items():
-            if prefix := next(
+            prefix = next(
                 (prefix for prefix in prefixes if key.startswith(prefix)), None
-            ):
+            )
+            if prefix:
                 names.setdefault(key.removeprefix(prefix), []).append(text)
     return StateWords(domain, names)

@@ -45,7 +45,9 @@ class Period(NamedTuple):
 def period_name(text: str) -> PeriodName | None:
     """Return the name of a period that a text is."""
     key = text.lower().replace(" ", "_")
-    return PeriodName(key) if key in PeriodName else None
+    if key in PeriodName:
+        return PeriodName(key)
+    return None
 
 
 def named_period(name: PeriodName, now: datetime) -> Period:
@@ -58,10 +60,25 @@ def named_period(name: PeriodName, now: datetime) -> Period:
             return _of_days(today - _DAY, today)
         case PeriodName.LAST_NIGHT:
             zone = dt_util.get_default_time_zone()
-            evening = datetime.combine(today - _DAY, _NIGHT_BEGINS, zone)
-            return Period(evening, datetime.combine(today, _NIGHT_ENDS, zone))
+            evening = datetime.combine(
+                today - _DAY,
+                _NIGHT_BEGINS,
+                zone,
+            )
+            return Period(
+                evening,
+                datetime.combine(
+                    today,
+                    _NIGHT_ENDS,
+                    zone,
+                ),
+            )
         case PeriodName.THIS_NIGHT:
-            evening = datetime.combine(today, _NIGHT_BEGINS, now.tzinfo)
+            evening = datetime.combine(
+                today,
+                _NIGHT_BEGINS,
+                now.tzinfo,
+            )
             return named_period(
                 PeriodName.LAST_NIGHT, now + _DAY if now >= evening else now
             )
@@ -75,12 +92,18 @@ def named_period(name: PeriodName, now: datetime) -> Period:
             return _month(today.replace(day=1) - _DAY)
         case PeriodName.THIS_YEAR | PeriodName.LAST_YEAR:
             year = today.year if name is PeriodName.THIS_YEAR else today.year - 1
-            return _of_days(date(year, 1, 1), date(year + 1, 1, 1))
+            return _of_days(
+                date(year, 1, 1),
+                date(year + 1, 1, 1),
+            )
         case _ as unreachable:
             assert_never(unreachable)
 
 
-def earlier_periods(name: PeriodName, now: datetime) -> list[Period]:
+def earlier_periods(
+    name: PeriodName,
+    now: datetime,
+) -> list[Period]:
     """Return the period before the one that a name means. If that goes on: up to the same time, and the whole one."""
     period = named_period(name, now)
     if now >= period.end:
@@ -92,7 +115,13 @@ def earlier_periods(name: PeriodName, now: datetime) -> list[Period]:
         ]
     before = named_period(name, period.begin - _RESOLUTION)
     return [
-        Period(before.begin, min(before.end, before.begin + (now - period.begin))),
+        Period(
+            before.begin,
+            min(
+                before.end,
+                before.begin + (now - period.begin),
+            ),
+        ),
         before,
     ]
 
@@ -110,7 +139,11 @@ def written_period(text: str, now: datetime) -> Period:
     return Period(begin, min(end, now))
 
 
-def moment(written: JsonValue, *, is_end: bool) -> datetime | None:
+def moment(
+    written: JsonValue,
+    *,
+    is_end: bool,
+) -> datetime | None:
     """Return a written local time, or the beginning or the end of a written day or a named period; None for nothing.
 
     Raises `InvalidTime`.
@@ -118,11 +151,13 @@ def moment(written: JsonValue, *, is_end: bool) -> datetime | None:
     text = str(written or "").strip()
     if not text:
         return None
-    if name := period_name(text):
+    name = period_name(text)
+    if name:
         begin, end = named_period(name, dt_util.now())
         return end - _RESOLUTION if is_end else begin
     try:
-        if (day := dt_util.parse_date(text)) is not None:
+        day = dt_util.parse_date(text)
+        if day is not None:
             if is_end:
                 return dt_util.start_of_local_day(day + _DAY) - _RESOLUTION
             return dt_util.start_of_local_day(day)
@@ -140,9 +175,15 @@ def moment(written: JsonValue, *, is_end: bool) -> datetime | None:
 
 
 def _of_days(first: date, after: date) -> Period:
-    return Period(dt_util.start_of_local_day(first), dt_util.start_of_local_day(after))
+    return Period(
+        dt_util.start_of_local_day(first),
+        dt_util.start_of_local_day(after),
+    )
 
 
 def _month(day: date) -> Period:
     first = day.replace(day=1)
-    return _of_days(first, (first + 32 * _DAY).replace(day=1))
+    return _of_days(
+        first,
+        (first + 32 * _DAY).replace(day=1),
+    )

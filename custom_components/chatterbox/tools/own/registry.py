@@ -65,7 +65,11 @@ def offered_to(
     own = [tool for tool in own_tools(hass) if tool.shared is None]
     if to_guest:
         own = [tool for tool in own if not tool.is_private]
-    agent = Offered(hass, settings, home_is_large)
+    agent = Offered(
+        hass,
+        settings,
+        home_is_large,
+    )
     return tuple([tool for tool in own if tool.needs is None or tool.needs(agent)])
 
 
@@ -80,7 +84,9 @@ def with_own_tools(
     """Add the agent's own tools to those that are `offered`, sorted by name. They replace others of the same name."""
     added = [_in_short(hass, tool) for tool in own]
     tools = {tool.name: tool for tool in (*offered, *added)}
-    return tuple(tools[name] for name in sorted(tools)) if own else tuple(offered)
+    if own:
+        return tuple(tools[name] for name in sorted(tools))
+    return tuple(offered)
 
 
 def _in_short(hass: HomeAssistant, tool: OwnTool) -> ToolDefinition:
@@ -92,7 +98,11 @@ def _in_short(hass: HomeAssistant, tool: OwnTool) -> ToolDefinition:
     )
     if tool.needless:
         short = without_arguments(short, tool.needless(hass))
-    return replace(one, short_parameters=short, is_bare=is_bare)
+    return replace(
+        one,
+        short_parameters=short,
+        is_bare=is_bare,
+    )
 
 
 _BY_CLIENT: Final = "Not run: the caller runs this tool itself, and only now."
@@ -139,7 +149,8 @@ class OwnDispatcher(Hooks):
     async def pre_tool_use(
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> Deny | Rewrite[JsonObject] | None:
-        if (prepare := self._prepare_of(tool)) is None:
+        prepare = self._prepare_of(tool)
+        if prepare is None:
             return None
         # A model that sees resolved arguments in earlier calls may copy them.
         known = (tool.short_parameters or tool.parameters).get("properties")
@@ -148,17 +159,30 @@ class OwnDispatcher(Hooks):
             for name, value in arguments.items()
             if isinstance(known, dict) and name in known
         }
-        prepared = await self._async_prepared(prepare, tool, given)
-        return Rewrite(given) if prepared is None and given != arguments else prepared
+        prepared = await self._async_prepared(
+            prepare,
+            tool,
+            given,
+        )
+        if prepared is None and given != arguments:
+            return Rewrite(given)
+        return prepared
 
     @override
     async def pre_approved_use(
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> Deny | None:
-        if (prepare := self._prepare_of(tool)) is None:
+        prepare = self._prepare_of(tool)
+        if prepare is None:
             return None
-        prepared = await self._async_prepared(prepare, tool, arguments)
-        return Deny(_CHANGED) if isinstance(prepared, Rewrite) else prepared
+        prepared = await self._async_prepared(
+            prepare,
+            tool,
+            arguments,
+        )
+        if isinstance(prepared, Rewrite):
+            return Deny(_CHANGED)
+        return prepared
 
     def _prepare_of(self, tool: ToolDefinition) -> Prepare | None:
         own = self.tools.get(tool.name)
@@ -173,24 +197,37 @@ class OwnDispatcher(Hooks):
         given, acting = prepared
         if acting:
             self.timed[tool.name, canonical_json(given)] = acting
-        return Rewrite(given) if given != arguments else None
+        if given != arguments:
+            return Rewrite(given)
+        return None
 
-    async def _async_fit(self, name: str, arguments: JsonObject) -> Deny | TimedCall:
+    async def _async_fit(
+        self,
+        name: str,
+        arguments: JsonObject,
+    ) -> Deny | TimedCall:
         """Fit a call that another one stands for; such a call stands for none itself."""
         offered = [tool for tool in self.offered if self._prepare_of(tool) is None]
-        call = ToolCall("", name, canonical_json(arguments))
+        call = ToolCall(
+            "",
+            name,
+            canonical_json(arguments),
+        )
         match fit_call(call, offered, self.allowed, ()):
             case Resolved(_, result):
                 return Deny(result.content, is_final=False)
             case ClientCall():
                 return Deny(_BY_CLIENT)
             case Runnable(tool=tool, arguments=given):
-                named = (
-                    await self.names.pre_tool_use(tool, given) if self.names else None
-                )
+                if self.names:
+                    named = await self.names.pre_tool_use(tool, given)
+                else:
+                    named = None
                 if isinstance(named, Rewrite):
                     return TimedCall(tool, named.value)
-                return named if isinstance(named, Deny) else TimedCall(tool, given)
+                if isinstance(named, Deny):
+                    return named
+                return TimedCall(tool, given)
             case _ as unreachable:
                 assert_never(unreachable)
 
@@ -211,13 +248,24 @@ class OwnDispatcher(Hooks):
         """Return what a tool declares to change."""
         return self.tools[name].targets
 
-    async def async_effects(self, name: str, arguments: JsonObject) -> Effects:
+    async def async_effects(
+        self,
+        name: str,
+        arguments: JsonObject,
+    ) -> Effects:
         """Return the effects that a call would have."""
         return await self.tools[name].async_effects(self.call(arguments))
 
-    async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
+    async def dispatch(
+        self,
+        call: ToolCall,
+        arguments: JsonObject,
+    ) -> ToolOutcome:
         """Run a tool."""
-        own = replace(self.call(arguments), approval=self.approval_of(call))
+        own = replace(
+            self.call(arguments),
+            approval=self.approval_of(call),
+        )
         tool = self.tools[call.name]
         self._runs[call.name] += 1
         if 0 < tool.most < self._runs[call.name]:
@@ -238,7 +286,11 @@ class SharedTool(llm.Tool):
 
     integration = DOMAIN
 
-    def __init__(self, tool: OwnTool, shared: SharedWith) -> None:
+    def __init__(
+        self,
+        tool: OwnTool,
+        shared: SharedWith,
+    ) -> None:
         """Describe a tool, whose arguments Home Assistant knows as a schema of its own."""
         self.tool, self.shared, self.title, annotations = (
             tool,
@@ -269,9 +321,15 @@ class SharedTool(llm.Tool):
         )
 
 
-def _native(answer: ToolAnswer, language: str = "") -> llm.ToolResult:
+def _native(
+    answer: ToolAnswer,
+    language: str = "",
+) -> llm.ToolResult:
     if not answer.speech:
-        return llm.ToolResult(answer.data, error=answer.is_error)
+        return llm.ToolResult(
+            answer.data,
+            error=answer.is_error,
+        )
     response = intent.IntentResponse(language=language)
     if answer.is_error:
         reported, unnamed = (
@@ -284,4 +342,7 @@ def _native(answer: ToolAnswer, language: str = "") -> llm.ToolResult:
         reported.original = response
         return llm.ToolResult(reported, error=True)
     response.async_set_speech(answer.speech)
-    return llm.ToolResult(llm.IntentResponseDict(response), error=answer.is_error)
+    return llm.ToolResult(
+        llm.IntentResponseDict(response),
+        error=answer.is_error,
+    )

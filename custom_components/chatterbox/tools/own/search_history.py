@@ -55,12 +55,22 @@ async def async_search_history(
     if isinstance(person, ToolAnswer):
         return person
     try:
-        query = _query(agent, person, call.arguments)
+        query = _query(
+            agent,
+            person,
+            call.arguments,
+        )
     except InvalidTime as error:
         return error_answer(str(error))
     entries = hass.config_entries.async_entries(DOMAIN)
-    entry = next((entry for entry in entries if agent in entry.subentries), None)
-    store = async_get_histories(hass).of(entry) if entry else None
+    entry = next(
+        (entry for entry in entries if agent in entry.subentries),
+        None,
+    )
+    if entry:
+        store = async_get_histories(hass).of(entry)
+    else:
+        store = None
     if store is None:
         return error_answer(_UNAVAILABLE)
     try:
@@ -72,9 +82,19 @@ async def async_search_history(
         return error_answer(_UNAVAILABLE)
 
 
-def _query(agent: str, person: str, arguments: JsonObject) -> HistoryQuery:
-    since = moment(arguments.get(_SINCE), is_end=False)
-    until = moment(arguments.get(_UNTIL), is_end=True)
+def _query(
+    agent: str,
+    person: str,
+    arguments: JsonObject,
+) -> HistoryQuery:
+    since = moment(
+        arguments.get(_SINCE),
+        is_end=False,
+    )
+    until = moment(
+        arguments.get(_UNTIL),
+        is_end=True,
+    )
     return HistoryQuery(
         words=str(arguments.get(_WORDS) or ""),
         person_id=person,
@@ -84,7 +104,11 @@ def _query(agent: str, person: str, arguments: JsonObject) -> HistoryQuery:
     )
 
 
-def _answer(found: Sequence[Found], *, is_stored: bool) -> ToolAnswer:
+def _answer(
+    found: Sequence[Found],
+    *,
+    is_stored: bool,
+) -> ToolAnswer:
     turns: list[JsonValue] = [
         {
             "when": dt_util.as_local(dt_util.utc_from_timestamp(turn.at)).strftime(
@@ -96,11 +120,17 @@ def _answer(found: Sequence[Found], *, is_stored: bool) -> ToolAnswer:
         for turn in found
     ]
     note = " ".join(
-        filter(None, ("" if turns else _NOTHING, "" if is_stored else _NOT_STORED))
+        filter(
+            None,
+            ("" if turns else _NOTHING, "" if is_stored else _NOT_STORED),
+        )
     )
     has_outside_content = any(turn.has_outside_content for turn in found)
     return ToolAnswer(
-        {"found": turns, **({"note": note} if note else {})},
+        {
+            "found": turns,
+            **({"note": note} if note else {}),
+        },
         open_world=has_outside_content,
     )
 

@@ -44,12 +44,19 @@ from .short_names import EVERYTHING, entities_called
 
 _CLASS: Final = "device_class"
 _PLACES: Final = ("area", "floor")
-_FILTERS: Final = (_CLASS, "domain", *_PLACES)
+_FILTERS: Final = (
+    _CLASS,
+    "domain",
+    *_PLACES,
+)
 _TAKES_POSITION: Final = {
     COVER_DOMAIN: CoverEntityFeature.SET_POSITION,
     VALVE_DOMAIN: ValveEntityFeature.SET_POSITION,
 }
-_ENDS: Final = {0: intent.INTENT_TURN_OFF, 100: intent.INTENT_TURN_ON}
+_ENDS: Final = {
+    0: intent.INTENT_TURN_OFF,
+    100: intent.INTENT_TURN_ON,
+}
 """The intents that close and open, by the position that this means."""
 _GO_HOME: Final = "HassVacuumReturnToBase"
 _NO_PAUSE: Final = (
@@ -159,7 +166,14 @@ class CallToRepair:
             classes or None,
             assistant=assistant,
         )
-        called = entities_called(hass, assistant, self.name) if self.name else None
+        if self.name:
+            called = entities_called(
+                hass,
+                assistant,
+                self.name,
+            )
+        else:
+            called = None
         return [
             state
             for state in matching_states(hass, constraints, called)
@@ -179,7 +193,11 @@ def planned_command(call: CallToRepair) -> CallToRepair:
         "tool": SENTENCE_TOOL,
         "arguments": {"sentence": command},
     }
-    return replace(call, tool=LATER_TOOL, arguments=arguments)
+    return replace(
+        call,
+        tool=LATER_TOOL,
+        arguments=arguments,
+    )
 
 
 def without_useless_filters(call: CallToRepair) -> CallToRepair:
@@ -188,10 +206,17 @@ def without_useless_filters(call: CallToRepair) -> CallToRepair:
     if not naming.slots or not (call.name or _is_in_one_room(call, naming)):
         return call
     # What Home Assistant finds fits all filters. Most calls end here, without the index of names.
-    written = selection(call.arguments, call.turn.assistant, None)
+    written = selection(
+        call.arguments,
+        call.turn.assistant,
+        None,
+    )
     if any(matching_states(call.turn.hass, written)):
         return call
-    base = call.states(() if call.name else ("area", "domain"), naming.domains)
+    base = call.states(
+        () if call.name else ("area", "domain"),
+        naming.domains,
+    )
     useless = [one for one in call.filters if _says_nothing_of(call, one, base)]
     rest = [one for one in call.filters if one not in useless]
     if not useless or not call.states(rest, naming.domains):
@@ -206,11 +231,21 @@ def _is_in_one_room(call: CallToRepair, naming: Naming) -> bool:
     """Return whether a call is about a kind of thing in a room that the person may mean."""
     room = _text(call.arguments.get("area"))
     has_kind = bool(naming.domains or _texts(call.arguments.get("domain")))
-    areas = intent.find_areas(room, ar.async_get(call.turn.hass)) if room else ()
+    if room:
+        areas = intent.find_areas(
+            room,
+            ar.async_get(call.turn.hass),
+        )
+    else:
+        areas = ()
     return has_kind and call.turn.request.may_mean("area", {one.id for one in areas})
 
 
-def _says_nothing_of(call: CallToRepair, one: str, base: Sequence[State]) -> bool:
+def _says_nothing_of(
+    call: CallToRepair,
+    one: str,
+    base: Sequence[State],
+) -> bool:
     """Return whether a filter leaves nothing of some entities, and says nothing else of them."""
     meant = {state.entity_id for state in base}
     if any(state.entity_id in meant for state in call.states((one,))):
@@ -221,7 +256,11 @@ def _says_nothing_of(call: CallToRepair, one: str, base: Sequence[State]) -> boo
     return one in _PLACES and _repeats_names(call, one, base)
 
 
-def _repeats_names(call: CallToRepair, kind: str, base: Sequence[State]) -> bool:
+def _repeats_names(
+    call: CallToRepair,
+    kind: str,
+    base: Sequence[State],
+) -> bool:
     """Return whether a place does not exist, and repeats a part of the names of all entities that are meant."""
     hass, place = call.turn.hass, _text(call.arguments.get(kind))
     areas, floors = ar.async_get(hass), fr.async_get(hass)
@@ -232,7 +271,12 @@ def _repeats_names(call: CallToRepair, kind: str, base: Sequence[State]) -> bool
     )
     # A short name could mean another thing there, and beside a room it may be a second place.
     in_full = (
-        entities_called(hass, call.turn.assistant, call.name, in_full=True)
+        entities_called(
+            hass,
+            call.turn.assistant,
+            call.name,
+            in_full=True,
+        )
         if call.name
         else frozenset[str]()
     )
@@ -248,7 +292,10 @@ def _repeats_names(call: CallToRepair, kind: str, base: Sequence[State]) -> bool
     )
 
 
-def _where(hass: HomeAssistant, state: State) -> list[str]:
+def _where(
+    hass: HomeAssistant,
+    state: State,
+) -> list[str]:
     """Return the names of the area and the floor of an entity."""
     area = ar.async_get(hass).async_get_area(
         areas_of_entities(hass).get(state.entity_id) or ""
@@ -261,7 +308,10 @@ def opened_or_closed(call: CallToRepair) -> CallToRepair:
     """Open or close what can take no position. Raises `Unfit` for a position between."""
     position = call.arguments.get("position")
     is_set = call.intent_type == intent.INTENT_SET_POSITION
-    moved = call.states(_FILTERS, frozenset(_TAKES_POSITION)) if is_set else []
+    if is_set:
+        moved = call.states(_FILTERS, frozenset(_TAKES_POSITION))
+    else:
+        moved = []
     takes_position = any(
         state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _TAKES_POSITION[state.domain]
         for state in moved
@@ -278,7 +328,11 @@ def opened_or_closed(call: CallToRepair) -> CallToRepair:
         return call
     domains: list[JsonValue] = [*sorted({state.domain for state in moved})]
     others = {key: value for key, value in call.arguments.items() if key != "position"}
-    return replace(call, tool=tool, arguments=others | {"domain": domains})
+    return replace(
+        call,
+        tool=tool,
+        arguments=others | {"domain": domains},
+    )
 
 
 def started_or_sent_home(call: CallToRepair) -> CallToRepair:
@@ -299,7 +353,11 @@ def started_or_sent_home(call: CallToRepair) -> CallToRepair:
     if not tool:
         return call
     remaining = {key: one for key, one in call.arguments.items() if key in _SELECTING}
-    return replace(call, tool=tool, arguments=remaining)
+    return replace(
+        call,
+        tool=tool,
+        arguments=remaining,
+    )
 
 
 ORDER: Final[Sequence[Callable[[CallToRepair], CallToRepair]]] = (
@@ -312,7 +370,9 @@ ORDER: Final[Sequence[Callable[[CallToRepair], CallToRepair]]] = (
 
 
 def _text(value: JsonValue) -> str:
-    return value.strip() if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return value.strip()
+    return ""
 
 
 def _texts(value: JsonValue) -> frozenset[str]:

@@ -106,8 +106,13 @@ class NameResolver(Hooks):
         offered = self._tools.get(tool.name)
         if offered is None:
             return None
-        named = self._with_name(tool, offered, arguments)
-        if isinstance(own := unwrapped(offered), llm.IntentTool):
+        named = self._with_name(
+            tool,
+            offered,
+            arguments,
+        )
+        own = unwrapped(offered)
+        if isinstance(own, llm.IntentTool):
             if delayed_command(own.intent_type, arguments):
                 return Deny(NOT_DELAYED)  # not even by a plan
             if not isinstance(named, Deny):
@@ -115,23 +120,46 @@ class NameResolver(Hooks):
         meant = named if isinstance(named, Deny) else self._with_ids(offered, named)
         if isinstance(meant, Deny):
             return meant
-        return Rewrite(meant) if meant != arguments else None
+        if meant != arguments:
+            return Rewrite(meant)
+        return None
 
     def _with_name(
         self, tool: ToolDefinition, offered: llm.Tool, arguments: JsonObject
     ) -> Deny | JsonObject:
         """Return arguments with the names by which Home Assistant finds the place and the entity that are meant."""
         naming, prefix = _naming(self._hass, offered)
-        given = self._with_places(naming, prefix, arguments)
-        search = _search(naming, prefix, given)
+        given = self._with_places(
+            naming,
+            prefix,
+            arguments,
+        )
+        search = _search(
+            naming,
+            prefix,
+            given,
+        )
         if search is None or search.name == EVERYTHING:
             return given
         if self._hass.states.get(search.name):
             return given
         if search.area and (floor_id := floor_called(self._hass, search.area)):
-            search = replace(search, area=None, floor=floor_id)
-        name = self._meant(tool, search, given)
-        return name if isinstance(name, Deny) else {**given, search.slot: name}
+            search = replace(
+                search,
+                area=None,
+                floor=floor_id,
+            )
+        name = self._meant(
+            tool,
+            search,
+            given,
+        )
+        if isinstance(name, Deny):
+            return name
+        return {
+            **given,
+            search.slot: name,
+        }
 
     def _with_places(
         self, naming: Naming, prefix: str, arguments: JsonObject
@@ -139,17 +167,29 @@ class NameResolver(Hooks):
         """Return arguments with places by their names; a floor may be given as the area."""
         given = dict(arguments)
         area, floor = (f"{prefix}{slot}" for slot in ("area", "floor"))
-        place = _text(given.get(area)) if "area" in naming.slots else ""
+        if "area" in naming.slots:
+            place = _text(given.get(area))
+        else:
+            place = ""
         if place and not given.get(floor) and floor_called(self._hass, place):
             if "floor" not in naming.slots:
                 return given  # the tool knows floors by itself
             given[floor] = given.pop(area)
         for slot in {*naming.slots} & {"area", "floor"}:
-            if place := _text(given.get(f"{prefix}{slot}")):
-                given[f"{prefix}{slot}"] = place_name(self._hass, slot, place)
+            place = _text(given.get(f"{prefix}{slot}"))
+            if place:
+                given[f"{prefix}{slot}"] = place_name(
+                    self._hass,
+                    slot,
+                    place,
+                )
         return given
 
-    def _with_item(self, intent_type: str, arguments: JsonObject) -> Deny | JsonObject:
+    def _with_item(
+        self,
+        intent_type: str,
+        arguments: JsonObject,
+    ) -> Deny | JsonObject:
         """Return arguments with the item of a list as it stands there."""
         items = items_meant(
             self._hass, intent_type, arguments, self._llm_context.assistant
@@ -159,11 +199,21 @@ class NameResolver(Hooks):
             return Deny(
                 f"Not run: {several}. Give the whole name, or ask which one is meant."
             )
-        return {**arguments, "item": items[0]} if items else arguments
+        if items:
+            return {
+                **arguments,
+                "item": items[0],
+            }
+        return arguments
 
-    def _with_ids(self, offered: llm.Tool, arguments: JsonObject) -> Deny | JsonObject:
+    def _with_ids(
+        self,
+        offered: llm.Tool,
+        arguments: JsonObject,
+    ) -> Deny | JsonObject:
         """Return arguments with ids in place of names in the fields of a script."""
-        if not isinstance(script := unwrapped(offered), llm.ActionTool):
+        script = unwrapped(offered)
+        if not isinstance(script, llm.ActionTool):
             return arguments
         fields = ScriptFields(
             self._hass,
@@ -175,7 +225,11 @@ class NameResolver(Hooks):
         except Unfit as error:
             return Deny(str(error), is_final=False)
 
-    def _called(self, name: str, fitting: AbstractSet[str]) -> AbstractSet[str]:
+    def _called(
+        self,
+        name: str,
+        fitting: AbstractSet[str],
+    ) -> AbstractSet[str]:
         """Return those of some exposed entities that a name may mean, in the room of the person if that tells."""
         names = _names(home := async_get_home(self._hass, self._llm_context.assistant))
         known = fitting & names.known.get(compared(name), frozenset())
@@ -188,7 +242,11 @@ class NameResolver(Hooks):
     ) -> Deny | JsonValue:
         """Return the name for the entity that is meant: the one that was given, unless it has to be replaced."""
         home = async_get_home(self._hass, self._llm_context.assistant)
-        fitting = partial(search.fitting, self._hass, self._llm_context.assistant)
+        fitting = partial(
+            search.fitting,
+            self._hass,
+            self._llm_context.assistant,
+        )
         names, reads = _names(home), tool.annotations.read_only
         known = fitting(names.known.get(compared(search.name), frozenset()))
         if len(known) == 1 or (known and reads):
@@ -217,7 +275,10 @@ class NameResolver(Hooks):
         arguments: JsonObject,
     ) -> bool:
         """Return whether a call with the ID of an entity in place of a name would act on it."""
-        given = {**arguments, search.slot: entity_id}
+        given = {
+            **arguments,
+            search.slot: entity_id,
+        }
         effects = call_effects(
             self._hass, self._llm_context, self._tools[tool.name], given
         )
@@ -244,12 +305,20 @@ class NameResolver(Hooks):
         )
 
 
-def _sure_name(entity: ExposedEntity, alike: Iterable[str]) -> str:
+def _sure_name(
+    entity: ExposedEntity,
+    alike: Iterable[str],
+) -> str:
     """Return the name of an entity, or its id, which Home Assistant accepts as a name, if others are called alike."""
-    return entity.names[0] if len({*alike}) == 1 else entity.entity_id
+    if len({*alike}) == 1:
+        return entity.names[0]
+    return entity.entity_id
 
 
-def _naming(hass: HomeAssistant, tool: llm.Tool) -> tuple[Naming, str]:
+def _naming(
+    hass: HomeAssistant,
+    tool: llm.Tool,
+) -> tuple[Naming, str]:
     """Return the slots by which a tool selects entities, and how the names of its parameters begin."""
     match unwrapped(tool):
         case llm.IntentTool(intent_type=intent_type):
@@ -266,10 +335,15 @@ def _naming(hass: HomeAssistant, tool: llm.Tool) -> tuple[Naming, str]:
             return Naming(), ""
 
 
-def _search(naming: Naming, prefix: str, arguments: JsonObject) -> _Search | None:
+def _search(
+    naming: Naming,
+    prefix: str,
+    arguments: JsonObject,
+) -> _Search | None:
     """Return the search of a call that selects entities by name; None for others."""
     given = {slot: _text(arguments.get(f"{prefix}{slot}")) for slot in naming.slots}
-    if not (name := given.get("name")):
+    name = given.get("name")
+    if not name:
         return None
     domains = (
         frozenset([domain.lower() for domain in _texts(arguments.get("domain"))])
@@ -299,7 +373,10 @@ def entities_called(
     """Return the ids of the exposed entities that a name may mean; `in_full` without a short name."""
     names = _names(home := async_get_home(hass, assistant))
     known, short = (
-        names.known.get(compared(name), ()),
+        names.known.get(
+            compared(name),
+            (),
+        ),
         () if in_full else _index(home).find(name),
     )
     return frozenset({*known, *short, *names.entities.keys() & {name}})
@@ -315,7 +392,10 @@ def _names(home: Home) -> _Names:
     for entity in home.all_entities:
         for name in entity.names:
             known[forms[name]].add(entity.entity_id)
-    return _Names(known, {entity.entity_id: entity for entity in home.all_entities})
+    return _Names(
+        known,
+        {entity.entity_id: entity for entity in home.all_entities},
+    )
 
 
 @lru_cache(maxsize=4)
@@ -329,21 +409,27 @@ def _index(home: Home) -> NameIndex[str]:
     return index
 
 
-def _called(entity: ExposedEntity, rooms: Iterable[str]) -> Iterator[str]:
+def _called(
+    entity: ExposedEntity,
+    rooms: Iterable[str],
+) -> Iterator[str]:
     """Yield every name of an entity, or its words."""
     for name in dict.fromkeys((entity.listed_name, *entity.names)):
         if name:
             yield name
             for room in rooms:
-                if (words := name_words(name)).startswith(
-                    prefix := f"{name_words(room)} "
-                ):
+                words = name_words(name)
+                if words.startswith(prefix := f"{name_words(room)} "):
                     yield words.removeprefix(prefix)
                 yield f"{room} {name}"
                 yield f"{name} {room}"
 
 
-def _which_one(home: Home, search: _Search, entities: Sequence[ExposedEntity]) -> str:
+def _which_one(
+    home: Home,
+    search: _Search,
+    entities: Sequence[ExposedEntity],
+) -> str:
     """Return the error for a name that may mean several entities, with what tells them apart."""
     several = f"Not run: several things are called {quoted(search.name)}"
     rooms = {room.area_id: room.name for room in home.rooms}
@@ -372,7 +458,9 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _text(value: JsonValue) -> str | None:
-    return value.strip() or None if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value.strip() or None
+    return None
 
 
 def _texts(value: JsonValue) -> list[str]:

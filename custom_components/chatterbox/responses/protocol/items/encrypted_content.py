@@ -66,7 +66,10 @@ class ContentCodec:
         return hmac.digest(self._key, body.encode(), sha256).hex()
 
 
-def encode_provider_items(items: Sequence[ProviderItem], codec: ContentCodec) -> str:
+def encode_provider_items(
+    items: Sequence[ProviderItem],
+    codec: ContentCodec,
+) -> str:
     """Return the `encrypted_content` of a reasoning item that carries what a provider wants back with a message."""
     return codec.encode({"provider_items": [asdict(item) for item in items]})
 
@@ -86,7 +89,12 @@ def decode_provider_items(
         return ()
 
 
-def encode_summary(text: str, *, has_outside_content: bool, codec: ContentCodec) -> str:
+def encode_summary(
+    text: str,
+    *,
+    has_outside_content: bool,
+    codec: ContentCodec,
+) -> str:
     """Return the `encrypted_content` of a compaction.
 
     `has_outside_content` tells whether the summary covers content that people outside
@@ -104,9 +112,19 @@ def decode_summary(
     home.
     """
     content, is_authentic = codec.decode(encrypted_content) or ({}, False)
-    if not isinstance(text := content.get("summary"), str):
+    text = content.get("summary")
+    if not isinstance(text, str):
         return None
     is_open = not is_authentic or content.get("has_outside_content") is not False
-    call = ToolCall(call_id, _SUMMARY_TOOL, "{}")
-    result = ToolResult(call_id, _SUMMARY_TOOL, f"{_HEADING}{text}", open_world=is_open)
+    call = ToolCall(
+        call_id,
+        _SUMMARY_TOOL,
+        "{}",
+    )
+    result = ToolResult(
+        call_id,
+        _SUMMARY_TOOL,
+        f"{_HEADING}{text}",
+        open_world=is_open,
+    )
     return AssistantMessage(tool_calls=(call,)), result

@@ -22,7 +22,13 @@ SHOWN_PARTS: Final = frozenset({"input_text", "input_image", "input_file"})
 INSTRUCTION_PARTS: Final = frozenset({"input_text"})
 ASSISTANT_PARTS: Final = frozenset({"output_text", "refusal"})
 
-_DETAILS: Final = (None, "auto", "low", "high", "original")
+_DETAILS: Final = (
+    None,
+    "auto",
+    "low",
+    "high",
+    "original",
+)
 _PARAGRAPH: Final = "\n\n"
 
 
@@ -37,22 +43,36 @@ class InvalidItem(Exception):
 
 def input_text(text: str) -> JsonObject:
     """Return the text part of a user, system or developer message."""
-    return {"type": "input_text", "text": text}
+    return {
+        "type": "input_text",
+        "text": text,
+    }
 
 
 def output_text(text: str) -> JsonObject:
     """Return the text part of an assistant message."""
-    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+    return {
+        "type": "output_text",
+        "text": text,
+        "annotations": [],
+        "logprobs": [],
+    }
 
 
 def refusal(text: str) -> JsonObject:
     """Return the refusal part of an assistant message."""
-    return {"type": "refusal", "refusal": text}
+    return {
+        "type": "refusal",
+        "refusal": text,
+    }
 
 
 def summary_text(text: str) -> JsonObject:
     """Return the part of a reasoning summary."""
-    return {"type": "summary_text", "text": text}
+    return {
+        "type": "summary_text",
+        "text": text,
+    }
 
 
 def complete_parts(
@@ -66,20 +86,31 @@ def complete_parts(
     if not isinstance(content, list):
         raise InvalidItem("Expected a string or a list of parts.", path)
     return [
-        _complete_part(part, kinds, f"{path}[{index}]")
+        _complete_part(
+            part,
+            kinds,
+            f"{path}[{index}]",
+        )
         for index, part in enumerate(content)
     ]
 
 
 def read_parts(content: JsonValue) -> tuple[str, tuple[Attachment, ...]]:
     """Return the text of complete parts, and their images and files."""
-    parts = content if isinstance(content, list) else []
+    if isinstance(content, list):
+        parts = content
+    else:
+        parts = []
     parsed = [_read_part(part, "") for part in parts if isinstance(part, dict)]
     words = _PARAGRAPH.join(part for part in parsed if isinstance(part, str) and part)
     return words, tuple(part for part in parsed if isinstance(part, Attachment))
 
 
-def _complete_part(part: JsonValue, kinds: frozenset[str], where: str) -> JsonObject:
+def _complete_part(
+    part: JsonValue,
+    kinds: frozenset[str],
+    where: str,
+) -> JsonObject:
     if not isinstance(part, dict):
         raise InvalidItem("A part has to be an object.", where)
     kind = part.get("type")
@@ -97,22 +128,40 @@ def _complete_part(part: JsonValue, kinds: frozenset[str], where: str) -> JsonOb
     return part
 
 
-def _read_part(part: JsonObject, where: str) -> str | Attachment:
+def _read_part(
+    part: JsonObject,
+    where: str,
+) -> str | Attachment:
     match part.get("type"):
         case "refusal":
-            return _text(part, "refusal", where)
+            return _text(
+                part,
+                "refusal",
+                where,
+            )
         case "input_image":
             return _image(part, where)
         case "input_file":
             return _file(part, where)
         case _:
-            return _text(part, "text", where)
+            return _text(
+                part,
+                "text",
+                where,
+            )
 
 
-def _text(part: JsonObject, field: str, where: str) -> str:
+def _text(
+    part: JsonObject,
+    field: str,
+    where: str,
+) -> str:
     text = part.get(field)
     if not isinstance(text, str):
-        raise InvalidItem("Expected a string.", f"{where}.{field}")
+        raise InvalidItem(
+            "Expected a string.",
+            f"{where}.{field}",
+        )
     return text
 
 
@@ -129,14 +178,18 @@ def _image(part: JsonObject, where: str) -> Attachment:
     if not isinstance(url, str) or not url.startswith("data:"):
         raise InvalidItem("URLs are not fetched. Send the image as a data URL.", place)
     data = _decoded(url, place)
-    if (mime_type := picture_type(data)) is None:
+    mime_type = picture_type(data)
+    if mime_type is None:
         raise InvalidItem(
             f"Not an image of a supported type: {_listed(IMAGE_TYPES)}.", place
         )
     return Attachment(mime_type, data)
 
 
-def _file(part: JsonObject, where: str) -> str | Attachment:
+def _file(
+    part: JsonObject,
+    where: str,
+) -> str | Attachment:
     place = f"{where}.file_data"
     for elsewhere in ("file_id", "file_url"):
         if part.get(elsewhere) is not None:
@@ -152,10 +205,18 @@ def _file(part: JsonObject, where: str) -> str | Attachment:
         raise InvalidItem(
             "Expected the content of the file in base64, or a data URL.", place
         )
-    data = _decoded(sent if sent.startswith("data:") else f"data:;base64,{sent}", place)
+    data = _decoded(
+        sent if sent.startswith("data:") else f"data:;base64,{sent}",
+        place,
+    )
     if data.startswith(b"%PDF-"):
-        return Attachment(PDF, data, name or "")
-    if (mime_type := picture_type(data)) is not None:
+        return Attachment(
+            PDF,
+            data,
+            name or "",
+        )
+    mime_type = picture_type(data)
+    if mime_type is not None:
         return Attachment(mime_type, data)
     try:
         text = data.decode()
@@ -175,7 +236,10 @@ def _decoded(url: str, place: str) -> bytes:
             place,
         )
     try:
-        data = b64decode("".join(encoded.split()), validate=True)
+        data = b64decode(
+            "".join(encoded.split()),
+            validate=True,
+        )
     except ValueError:  # binascii's own is one
         raise InvalidItem("Not valid base64.", place) from None
     if not data:

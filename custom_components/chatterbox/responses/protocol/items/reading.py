@@ -174,7 +174,10 @@ class _Reader:
 
     def _add_call(self, call: ToolCall) -> None:
         self._begin(is_new_message=False)
-        self._open = replace(self._open, tool_calls=(*self._open.tool_calls, call))
+        self._open = replace(
+            self._open,
+            tool_calls=(*self._open.tool_calls, call),
+        )
 
     def _add_output(self, output: FunctionCallOutputItem) -> None:
         text, attachments = (
@@ -190,7 +193,11 @@ class _Reader:
         if attachments:
             self._add_context()
             self._messages.append(
-                UserMessage("", attachments, _SHOWN_BY.format(call_id=output.call_id))
+                UserMessage(
+                    "",
+                    attachments,
+                    _SHOWN_BY.format(call_id=output.call_id),
+                )
             )
 
     def _add_reasoning(self, item: ReasoningItem) -> None:
@@ -209,10 +216,17 @@ class _Reader:
             )
             self._close()
 
-    def _add_compaction(self, item: CompactionItem, item_id: str) -> None:
-        if (
-            messages := decode_summary(item.encrypted_content, item_id, self._codec)
-        ) is None:
+    def _add_compaction(
+        self,
+        item: CompactionItem,
+        item_id: str,
+    ) -> None:
+        messages = decode_summary(
+            item.encrypted_content,
+            item_id,
+            self._codec,
+        )
+        if messages is None:
             raise InvalidItem(
                 "This compaction was not made here, and cannot be read.",
                 "encrypted_content",
@@ -251,7 +265,10 @@ class _Reader:
     def _add_context(self) -> None:
         if self._context:
             self._messages.append(
-                UserMessage("", context=_PARAGRAPH.join(self._context))
+                UserMessage(
+                    "",
+                    context=_PARAGRAPH.join(self._context),
+                )
             )
             self._context = []
 
@@ -282,13 +299,21 @@ def _with_context(messages: Iterable[Message]) -> Transcript:
 
 def phase_item(phase: str) -> ProviderItem:
     """Return a message phase in the form in which a provider gets it back."""
-    block: JsonObject = {"model": "", "item": {"type": "message", "phase": phase}}
+    block: JsonObject = {
+        "model": "",
+        "item": {
+            "type": "message",
+            "phase": phase,
+        },
+    }
     return CarriedBlock(block, 0, 0).as_item(FORMAT)
 
 
 def _mcp_call_id(any_id: str) -> str:
     """Return the id of a call of a hosted tool, in items and in the transcript that they are read into."""
-    return any_id if any_id.startswith(_MCP_CALL) else f"{_MCP_CALL}{any_id}"
+    if any_id.startswith(_MCP_CALL):
+        return any_id
+    return f"{_MCP_CALL}{any_id}"
 
 
 def transcript_call_id(item: JsonObject) -> str | None:
@@ -309,16 +334,31 @@ def _mcp_result(call_id: str, item: McpCallItem) -> ToolResult:
             return ToolResult(
                 call_id, item.name, NO_RESULT, is_error=True, open_world=True
             )
-        return ToolResult(call_id, item.name, item.output, open_world=True)
+        return ToolResult(
+            call_id,
+            item.name,
+            item.output,
+            open_world=True,
+        )
     content = "\n".join(filter(None, (call_error_text(item.error), item.output)))
-    return ToolResult(call_id, item.name, content, is_error=True, open_world=True)
+    return ToolResult(
+        call_id,
+        item.name,
+        content,
+        is_error=True,
+        open_world=True,
+    )
 
 
 def _refused_call(
     request: ApprovalRequestItem, reason: str
 ) -> tuple[AssistantMessage, ToolResult]:
     """Return a denied call of a hosted tool, with its result for the model."""
-    call = ToolCall(_mcp_call_id(request.id), request.name, request.arguments)
+    call = ToolCall(
+        _mcp_call_id(request.id),
+        request.name,
+        request.arguments,
+    )
     message = f"Not run: the person said no. {reason}".rstrip()
     return AssistantMessage(tool_calls=(call,)), ToolResult(
         call.id, call.name, message, is_error=True, open_world=True
@@ -351,8 +391,13 @@ def _in_place(
         if isinstance(message, ToolResult)
     }
     for call in open_before:
-        if result := results.get(shown_call_id(call.id)):
-            yield replace(result, call_id=call.id, name=call.name)
+        result = results.get(shown_call_id(call.id))
+        if result:
+            yield replace(
+                result,
+                call_id=call.id,
+                name=call.name,
+            )
     left_out = cut - results.keys()
     for message in messages:
         if isinstance(message, UserMessage):

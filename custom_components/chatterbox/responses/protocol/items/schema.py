@@ -55,7 +55,9 @@ def item_ids(response_id: str) -> NewId:
 def response_of(item_id: str) -> str | None:
     """Return the id of the response that an item belongs to; None for an id that is not one of ours."""
     found = _ITEM.fullmatch(item_id)
-    return f"resp_{found[1]}" if found else None
+    if found:
+        return f"resp_{found[1]}"
+    return None
 
 
 def approval_request_id(pending_id: str, index: int) -> str:
@@ -66,10 +68,15 @@ def approval_request_id(pending_id: str, index: int) -> str:
 def read_approval_request_id(request_id: str) -> tuple[str, int] | None:
     """Return the id of the `PendingApproval` and the index of the call; None for an id that is not one of ours."""
     found = _APPROVAL_REQUEST.fullmatch(request_id)
-    return (found[1], int(found[2])) if found else None
+    if found:
+        return (found[1], int(found[2]))
+    return None
 
 
-VENDOR_TYPE: Final = re.compile(r"[A-Za-z0-9_-]+:.+", re.ASCII | re.DOTALL)
+VENDOR_TYPE: Final = re.compile(
+    r"[A-Za-z0-9_-]+:.+",
+    re.ASCII | re.DOTALL,
+)
 """Type of an item, or name of a field, that a vendor has added: `slug:name`."""
 
 COMPLETED: Final = "completed"
@@ -196,8 +203,17 @@ _MODELS: Final[Mapping[str, tuple[str, TypeAdapter[ItemModel]]]] = {
     )
 }
 _WITH_STATUS: Final = frozenset({"message", "function_call", "function_call_output"})
-_PARTS: Final = {"user": SHOWN_PARTS, "assistant": ASSISTANT_PARTS}
-_NEVER_NULL: Final = ("phase", "encrypted_content", "status", "content", "call_id")
+_PARTS: Final = {
+    "user": SHOWN_PARTS,
+    "assistant": ASSISTANT_PARTS,
+}
+_NEVER_NULL: Final = (
+    "phase",
+    "encrypted_content",
+    "status",
+    "content",
+    "call_id",
+)
 
 
 def complete_item(item: JsonValue, new_id: NewId) -> JsonObject:
@@ -209,7 +225,10 @@ def complete_item(item: JsonValue, new_id: NewId) -> JsonObject:
     if not isinstance(item, dict):
         raise InvalidItem("An item has to be an object.", "")
     kind = _type_of(item)
-    prefix, _ = _MODELS.get(kind, ("item", None))
+    prefix, _ = _MODELS.get(
+        kind,
+        ("item", None),
+    )
     item_id = item.get("id")
     if item_id == "" or not isinstance(item_id, str | None):
         raise InvalidItem("An id has to be a string that is not empty.", "id")
@@ -234,7 +253,11 @@ def complete_item(item: JsonValue, new_id: NewId) -> JsonObject:
                 parsed.content, _PARTS.get(parsed.role, INSTRUCTION_PARTS), "content"
             )
         case FunctionCallOutputItem(output=list(parts)):
-            whole["output"] = complete_parts(parts, SHOWN_PARTS, "output")
+            whole["output"] = complete_parts(
+                parts,
+                SHOWN_PARTS,
+                "output",
+            )
         case FunctionCallOutputItem(output=output) if not isinstance(output, str):
             raise InvalidItem("Expected a string or a list of parts.", "output")
         case _:
@@ -250,7 +273,10 @@ def read_item(item: JsonObject) -> ItemModel:
         first = err.errors(
             include_url=False, include_context=False, include_input=False
         )[0]
-        raise InvalidItem(f"{first['msg']}.", path_of(first["loc"])) from None
+        raise InvalidItem(
+            f"{first['msg']}.",
+            path_of(first["loc"]),
+        ) from None
 
 
 def path_of(location: tuple[int | str, ...]) -> str:
@@ -291,7 +317,10 @@ def shown_call_id(call_id: str) -> str:
     return sha256(call_id.encode(errors="replace")).hexdigest()
 
 
-def begun_message_item(item_id: str, phase: str | None = None) -> JsonObject:
+def begun_message_item(
+    item_id: str,
+    phase: str | None = None,
+) -> JsonObject:
     """Return a message of the assistant that has no parts yet."""
     item: JsonObject = {
         "type": "message",
@@ -300,7 +329,12 @@ def begun_message_item(item_id: str, phase: str | None = None) -> JsonObject:
         "role": "assistant",
         "content": [],
     }
-    return {**item, "phase": phase} if phase else item
+    if phase:
+        return {
+            **item,
+            "phase": phase,
+        }
+    return item
 
 
 def reasoning_item(
@@ -308,10 +342,17 @@ def reasoning_item(
 ) -> JsonObject:
     """Return a reasoning item with a summary, or with encrypted content of the message before it."""
     summary: list[JsonValue] = [summary_text(text)] if text else []
-    item: JsonObject = {"type": "reasoning", "id": item_id, "summary": summary}
+    item: JsonObject = {
+        "type": "reasoning",
+        "id": item_id,
+        "summary": summary,
+    }
     if encrypted_content is None:
         return item
-    return {**item, "encrypted_content": encrypted_content}
+    return {
+        **item,
+        "encrypted_content": encrypted_content,
+    }
 
 
 def function_call_item(item_id: str, call: ToolCall) -> JsonObject:
@@ -321,7 +362,12 @@ def function_call_item(item_id: str, call: ToolCall) -> JsonObject:
         "name": call.name,
         "arguments": call.arguments,
     }
-    return {"type": "function_call", "id": item_id, **named, "status": COMPLETED}
+    return {
+        "type": "function_call",
+        "id": item_id,
+        **named,
+        "status": COMPLETED,
+    }
 
 
 def mcp_call_item(
@@ -346,11 +392,21 @@ def mcp_call_item(
     if result is None:
         return item
     if not result.is_error:
-        return {**item, "output": result.content, "status": COMPLETED}
-    text: JsonObject = {"type": "text", "text": result.content}
+        return {
+            **item,
+            "output": result.content,
+            "status": COMPLETED,
+        }
+    text: JsonObject = {
+        "type": "text",
+        "text": result.content,
+    }
     return {
         **item,
-        "error": {"type": "mcp_tool_execution_error", "content": [text]},
+        "error": {
+            "type": "mcp_tool_execution_error",
+            "content": [text],
+        },
         "status": "failed",
     }
 
@@ -364,4 +420,8 @@ def approval_request_item(
         "name": call.name,
         "arguments": call.arguments,
     }
-    return {"type": "mcp_approval_request", "id": item_id, **named}
+    return {
+        "type": "mcp_approval_request",
+        "id": item_id,
+        **named,
+    }
