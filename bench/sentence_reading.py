@@ -68,17 +68,17 @@ def names_of(language: str, entities: int, words: Lexicon) -> HomeVocabulary:
 
 
 def milliseconds(
-    sentences: Sequence[str], words: Lexicon, names: HomeVocabulary
+    sentences: Sequence[str], names: HomeVocabulary
 ) -> tuple[float, list[float]]:
     """Return the time to index the names, and the times to understand each sentence."""
     began = time.process_time()
-    understand("", words, names, Surroundings())
+    understand("", names, Surroundings())
     next(names.found(["-"], 0), None)
     indexed = time.process_time() - began
     taken: list[float] = []
     for sentence in sentences:
         began = time.process_time()
-        understand(sentence, words, names, Surroundings())
+        understand(sentence, names, Surroundings())
         taken.append((time.process_time() - began) * 1_000)
     return indexed * 1_000, taken
 
@@ -98,7 +98,7 @@ def main() -> int:
         sentences = sentences_in(language)
         for entities, allowed in ALLOWED.items():
             names = names_of(language, entities, words)
-            indexed, taken = milliseconds(sentences, words, names)
+            indexed, taken = milliseconds(sentences, names)
             slowest = quantiles(taken, n=_PERCENT)[-1]
             numbers = (f"{one:.2f}" for one in (indexed, median(taken), slowest))
             row = _ROW.format(language, len(names.entities), len(sentences), *numbers)

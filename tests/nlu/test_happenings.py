@@ -50,14 +50,13 @@ def vocabulary(language: str) -> HomeVocabulary:
 
 @pytest.mark.parametrize("language", TABLE)
 def test_they_mean_one_entity_and_its_state(language: str) -> None:
-    words, names = happening_lexicon(language), vocabulary(language)
-    assert words
+    names = vocabulary(language)
     wrong = {}
     for sentence, meant in TABLE[language]["sentences"].items():
         found = [
             f"{'once ' if one.is_once else ''}{one.entity_id} {one.state}".strip()
             + f": {one.command}"
-            for one in happenings(sentence, language, words, names)
+            for one in happenings(sentence, names)
         ]
         if meant not in (found or ["none"]):
             wrong[sentence] = found
@@ -77,7 +76,7 @@ def test_the_name_of_a_sensor_may_be_one_word_with_what_it_senses(
 ) -> None:
     words = happening_lexicon(language)
     assert words
-    found = [*happenings(sentence, language, words, demo_names(language, words))]
+    found = [*happenings(sentence, demo_names(language, words))]
     assert {(one.entity_id, one.state) for one in found} == {
         ("binary_sensor.front_door_contact", "on")
     }

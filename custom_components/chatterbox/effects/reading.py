@@ -180,14 +180,9 @@ async def async_read(
     before: RequestBefore = None,
 ) -> ReadSentence:
     """Return what a sentence asks for; empty if it is not understood. `last` is what the request `before` was about."""
-    words = await _async_lexicon(hass, user_input.language)
-    if words is None:
+    names = await _async_vocabulary(hass, user_input.language)
+    if names is None:
         return NOTHING_READ
-    names = await _async_vocabulary(
-        hass,
-        base_language(user_input.language),
-        words,
-    )
     if _names_hidden(hass, user_input.text, names):
         return NOTHING_READ
     area = async_speaker_area(hass, user_input)
@@ -199,16 +194,11 @@ async def async_read(
     )
     requests = understand(
         user_input.text,
-        words,
         names,
         surroundings,
     )
     if not requests:
-        return _read_date(
-            user_input,
-            words,
-            names,
-        )
+        return _read_date(user_input, names)
     return _read_requests(
         hass,
         requests,
@@ -318,18 +308,9 @@ async def _async_likeliest(
     hass: HomeAssistant, sentence: str, language: str
 ) -> Reading | None:
     """Return the likeliest reading of a sentence; None without the words of its language."""
-    words = await _async_lexicon(hass, language)
-    if words is None:
-        return None
-    names = await _async_vocabulary(
-        hass,
-        base_language(language),
-        words,
-    )
-    return next(
-        iter(read(sentence, words, names)),
-        None,
-    )
+    names = await _async_vocabulary(hass, language)
+    readings = read(sentence, names) if names else ()
+    return next(iter(readings), None)
 
 
 async def async_unexplained(
@@ -384,9 +365,10 @@ async def async_is_assumed(
             return True
         if calls and not is_played:
             return is_other
-    words = await _async_lexicon(hass, user_input.language)
-    if words is None:
+    names = await _async_vocabulary(hass, user_input.language)
+    if names is None:
         return False
+    words = names.words
     if words.begins_negated(str(slots.get("item", ""))):
         return True
     query = str(slots.get("search_query", ""))
@@ -396,12 +378,7 @@ async def async_is_assumed(
         return False
     touched = actions_of(intent_effects(hass, intent_type, slots, conversation.DOMAIN))
     domains = frozenset(split_entity_id(one.entity_id)[0] for one in touched)
-    names = await _async_vocabulary(
-        hass,
-        base_language(user_input.language),
-        words,
-    )
-    return bool(domains) and is_assumed(user_input.text, words, names, domains)
+    return bool(domains) and is_assumed(user_input.text, names, domains)
 
 
 async def _async_lexicon(
@@ -416,47 +393,24 @@ async def async_past_question(
     hass: HomeAssistant, sentence: str, language: str
 ) -> PastQuestion | None:
     """Return what a sentence asks about what was; None for any other one."""
-    words = past_lexicon(code := await _async_loaded(hass, language))
-    if words:
-        return past_question(
-            sentence, words, await _async_vocabulary(hass, f"{code}, past", words)
-        )
-    return None
+    names = await _async_vocabulary(hass, language, past_lexicon)
+    return past_question(sentence, names) if names else None
 
 
 async def async_happenings(
     hass: HomeAssistant, sentence: str, language: str
 ) -> Sequence[Happening]:
     """Return what a sentence may want to be done when something happens; none for any other sentence."""
-    words = happening_lexicon(code := await _async_loaded(hass, language))
-    if words is None:
-        return ()
-    names = await _async_vocabulary(
-        hass,
-        f"{code}, happenings",
-        words,
-    )
-    return [*happenings(sentence, code, words, names)]
+    names = await _async_vocabulary(hass, language, happening_lexicon)
+    return [*happenings(sentence, names)] if names else ()
 
 
 async def async_spoken_message(
     hass: HomeAssistant, sentence: str, language: str
 ) -> SpokenMessage | None:
     """Return the message that a sentence wants to be spoken at home; None for any other sentence."""
-    words = await _async_lexicon(hass, language)
-    if words is None:
-        return None
-    names = await _async_vocabulary(
-        hass,
-        base_language(language),
-        words,
-    )
-    return spoken_message(
-        sentence,
-        language,
-        words,
-        names,
-    )
+    names = await _async_vocabulary(hass, language)
+    return spoken_message(sentence, names) if names else None
 
 
 async def async_fact_request(
@@ -464,13 +418,7 @@ async def async_fact_request(
 ) -> FactRequest | None:
     """Return what a sentence wants to be done with facts; None for any other sentence."""
     words = await _async_lexicon(hass, language)
-    if words:
-        return fact_request(
-            sentence,
-            language,
-            words,
-        )
-    return None
+    return fact_request(sentence, words) if words else None
 
 
 async def async_calendar_request(
@@ -478,14 +426,7 @@ async def async_calendar_request(
 ) -> CalendarRequest | None:
     """Return what a sentence wants of calendars, whose ids are given by name; None for any other sentence."""
     words = await _async_lexicon(hass, language)
-    if words is None:
-        return None
-    return calendar_request(
-        sentence,
-        language,
-        words,
-        calendars,
-    )
+    return calendar_request(sentence, words, calendars) if words else None
 
 
 async def async_guest_mode_wish(
@@ -493,13 +434,7 @@ async def async_guest_mode_wish(
 ) -> GuestModeWish | None:
     """Return what a sentence wants of guest mode; None for any other sentence."""
     words = await _async_lexicon(hass, language)
-    if words:
-        return guest_mode_wish(
-            sentence,
-            language,
-            words,
-        )
-    return None
+    return guest_mode_wish(sentence, words) if words else None
 
 
 async def _async_loaded(
@@ -529,13 +464,11 @@ def _names_hidden(
     return False
 
 
-def _read_date(
-    user_input: ConversationInput, words: Lexicon, names: HomeVocabulary
-) -> ReadSentence:
+def _read_date(user_input: ConversationInput, names: HomeVocabulary) -> ReadSentence:
     """Return a question about a date that is not one of the days of the lexicon: "the twenty second of March"."""
     now = dt_util.now()
     for time in times_in(user_input.text, user_input.language, joined=True):
-        match understand(time.rest, words, names, Surroundings()):
+        match understand(time.rest, names, Surroundings()):
             case [WorldQuestion(days=() | ("0",)) as question] if question.topics != (
                 "time",
             ):
@@ -801,23 +734,33 @@ def _load(language: str) -> None:
     _loaded_languages.add(language)
 
 
-@singleton(HassKey[dict[str, tuple[Home, HomeVocabulary]]](f"{DOMAIN}_vocabularies"))
-def _vocabularies(_hass: HomeAssistant) -> dict[str, tuple[Home, HomeVocabulary]]:
-    """Return the names of the home by language."""
+@singleton(
+    HassKey[dict[Lexicon, tuple[Home, HomeVocabulary]]](f"{DOMAIN}_vocabularies")
+)
+def _vocabularies(_hass: HomeAssistant) -> dict[Lexicon, tuple[Home, HomeVocabulary]]:
+    """Return the names of the home by the words with which they are read."""
     return {}
 
 
 async def _async_vocabulary(
-    hass: HomeAssistant, language: str, words: Lexicon
-) -> HomeVocabulary:
-    """Return the names of the home, indexed once, and not in the event loop: that takes long in a large home."""
+    hass: HomeAssistant,
+    language: str,
+    lexicon_of: Callable[[str], Lexicon | None] = lexicon,
+) -> HomeVocabulary | None:
+    """Return the names of the home with the words of a language; None if it has none.
+
+    They are indexed once, and not in the event loop: that takes long in a large home.
+    """
+    words = lexicon_of(await _async_loaded(hass, language))
+    if words is None:
+        return None
     home, known = async_get_home(hass, conversation.DOMAIN), _vocabularies(hass)
-    if language not in known or known[language][0] is not home:
-        known[language] = home, _indexed(hass, home, words)
-    names, modes = known[language][1], _modes(hass, home)
+    if words not in known or known[words][0] is not home:
+        known[words] = home, _indexed(hass, home, words)
+    names, modes = known[words][1], _modes(hass, home)
     if modes != names.modes:
         names = names.with_modes(modes)
-        known[language] = home, names
+        known[words] = home, names
     if not names.is_indexed:
         await hass.async_add_executor_job(names.index)
     return names

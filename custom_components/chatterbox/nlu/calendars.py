@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, NamedTuple, NotRequired, TypedDict
 
-from ..agent.text import base_language, fold, read_language_files
+from ..agent.text import fold, read_language_files
 from ..speech.text.phrases import PhraseTree, Token, divided, text_tokens
 from .lexicon import SMALL, Lexicon
 
@@ -166,13 +166,13 @@ class _Sentence:
 
 
 def calendar_request(
-    sentence: str, language: str, words: Lexicon, calendars: Mapping[str, str]
+    sentence: str, words: Lexicon, calendars: Mapping[str, str]
 ) -> CalendarRequest | None:
     """Return what a sentence without its time wants; None for any other one. `calendars` has their ids by name.
 
     Of several ways to read it, the one with the shortest title counts.
     """
-    grammar = _grammar(base_language(language))
+    grammar = _grammar(words.language)
     if grammar is None:
         return None
     found = [*_divided(sentence, grammar.ends)]

@@ -9,17 +9,15 @@ from itertools import pairwise, takewhile
 from typing import Final
 
 from .kinds import KINDS, ON_OFF
-from .lexicon import SLIGHTLY, Lexicon, Role
-from .reading import Parts, PhraseSpan, Reading
+from .lexicon import SLIGHTLY, Role
+from .reading import ACTING, Parts, PhraseSpan
 from .requests import (
     Choice,
     EntityCommand,
     OpenQuestion,
-    Surroundings,
     UnknownName,
 )
 from .targets import LIGHT, NAMING, PLAYER, ROBOTS, STEPS, CommandTargets
-from .vocabulary import HomeVocabulary
 
 type Commanded = EntityCommand | Choice | OpenQuestion | UnknownName
 
@@ -162,42 +160,18 @@ _ALL: Final = 100
 """The most percent."""
 
 
-def commands(
-    parts: Parts,
-    reading: Reading,
-    words: Lexicon,
-    names: HomeVocabulary,
-    surroundings: Surroundings,
-) -> Sequence[Commanded] | None:
+def commands(parts: Parts) -> Sequence[Commanded] | None:
     """Return what the words of one act ask for, a command for each group of entities; None if they ask for nothing.
 
     If a group means nothing, it is all that is returned.
     """
-    if not _is_explained(parts, words) or _turns_back(parts, reading, words):
+    if not _is_explained(parts) or _turns_back(parts):
         return None
-    acts = _acts(
-        parts,
-        words,
-        names,
-        surroundings,
-    )
-    moved = _moved_again(
-        acts,
-        parts,
-        surroundings.command,
-    )
+    acts = _acts(parts)
+    moved = _moved_again(acts, parts)
     if moved:
         return [moved]
-    acts = _further(
-        acts,
-        parts,
-        surroundings.command,
-    )
-    found = [
-        one
-        for act in acts
-        if (one := _commands(act, parts, reading, names, surroundings))
-    ]
+    found = [one for act in _further(acts, parts) if (one := _commands(act, parts))]
     return min(
         found,
         key=lambda one: isinstance(one[0], UnknownName),
@@ -205,32 +179,25 @@ def commands(
     )
 
 
-def _is_explained(parts: Parts, words: Lexicon) -> bool:
+def _is_explained(parts: Parts) -> bool:
     """Return whether all words may belong to a command."""
     roles = [span.role for span in parts.spans]
     is_cut = (Role.PREPOSITION, Role.AND) in pairwise([*roles, Role.AND])
-    is_told = bool(parts.acts(words)) and bool(parts.all(Role.STATE))
+    is_told = bool(parts.acts) and bool(parts.all(Role.STATE))
     is_mood = "mood" in parts.values(Role.KIND) and not parts.all(Role.ENTITY)
     if is_cut or is_told or is_mood or "from" in parts.values(Role.PREPOSITION):
         return False
     return _ROLES.issuperset(roles) and KINDS.keys() >= {*parts.values(Role.KIND)}
 
 
-def _turns_back(
-    parts: Parts,
-    reading: Reading,
-    words: Lexicon,
-) -> bool:
+def _turns_back(parts: Parts) -> bool:
     """Return whether a second request lacks its verb: "turn off the fan and on the lamp", not "… and on the stairs"."""
     spans = [one for one in parts.spans if one.role is not Role.FILLER]
     for at, (before, span) in enumerate(pairwise(spans), start=2):
         is_begun = before.role in {Role.AND, Role.VERB}  # or "turn on the fan and off"
         if not is_begun or span.role is not Role.PREPOSITION:
             continue
-        found = words.phrases.found(
-            reading.heard,
-            span.start,
-        )
+        found = parts.reading.meanings(span.start)
         is_state = any(one.role is Role.STATE for end, one in found if end == span.end)
         rest = takewhile(
             lambda one: one.role is not Role.AND,
@@ -241,26 +208,21 @@ def _turns_back(
     return False
 
 
-def _acts(
-    parts: Parts, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
-) -> Sequence[str]:
+def _acts(parts: Parts) -> Sequence[str]:
     """Return what may be to be done. Music that is turned off is paused, its player stays on."""
-    acts = ["set" if one == "change" else one for one in parts.acts(words)]
-    acts = acts or [_act_without_verb(parts, names)]
-    is_bare = parts.all(Role.PRONOUN) and not any(
-        parts.all(one) for one in _TELLING[:3]
-    )
-    if is_bare and not surroundings.last and surroundings.playing:
+    acts = ["set" if one == "change" else one for one in parts.acts]
+    acts = acts or [_act_without_verb(parts)]
+    is_bare = parts.all(Role.PRONOUN) and not parts.all(*_TELLING[:3])
+    if is_bare and not parts.surroundings.last and parts.surroundings.playing:
         acts = [_SOUNDING.get(act, act) for act in acts]  # "turn it up"
     for kind in parts.values(Role.KIND):
         acts = [_OF_SOUNDS.get(kind, {}).get(act, act) for act in acts]
     return acts
 
 
-def _moved_again(
-    acts: Sequence[str], parts: Parts, command: EntityCommand | None
-) -> EntityCommand | None:
+def _moved_again(acts: Sequence[str], parts: Parts) -> EntityCommand | None:
     """Return the command that has moved something a bit, once more or back: "a bit more"."""
+    command = parts.surroundings.command
     if command is None or not command.is_by or command.act not in _OPENING:
         return None
     again = {
@@ -281,15 +243,16 @@ def _moved_again(
     return None
 
 
-def _further(
-    acts: Sequence[str], parts: Parts, command: EntityCommand | None
-) -> Sequence[str]:
-    """Return acts, in place of "more" and "less" what was more before."""
-    is_named = any(
-        span.named is None or span.named.is_whole
-        for role in _TELLING
-        for span in parts.all(role)
+def _is_about_something(parts: Parts) -> bool:
+    """Return whether words tell by themselves what a request is about."""
+    return any(
+        span.named is None or span.named.is_whole for span in parts.all(*_TELLING)
     )
+
+
+def _further(acts: Sequence[str], parts: Parts) -> Sequence[str]:
+    """Return acts, in place of "more" and "less" what was more before."""
+    command, is_named = parts.surroundings.command, _is_about_something(parts)
     if command is None or command.act not in STEPS or is_named:
         return acts
     again = {
@@ -299,13 +262,7 @@ def _further(
     return [again.get(act, act) for act in acts]
 
 
-def _commands(
-    act: str,
-    parts: Parts,
-    reading: Reading,
-    names: HomeVocabulary,
-    surroundings: Surroundings,
-) -> Sequence[Commanded] | None:
+def _commands(act: str, parts: Parts) -> Sequence[Commanded] | None:
     """Return the commands of an act; None if it is not for what the words name."""
     command = _with_value(act, parts)
     if command is None:
@@ -315,17 +272,17 @@ def _commands(
     groups = [*groups_of(parts.spans)]
     while groups:
         group = groups.pop(0)
-        targets = CommandTargets(
-            Parts(group), command.act, domains, names, surroundings
-        )
+        targets = CommandTargets(parts.of(group), command.act, domains)
         match targets.found():
             case None if parted := _parted(group):
                 groups = [*parted, *groups]
             case None:
-                return _unknown(targets, reading)
+                return _unknown(targets)
             case Choice() as choice:
                 found.append(choice)
-            case ids if command.amount is not None and len(names.domains(ids)) > 1:
+            case ids if (
+                command.amount is not None and len(parts.names.domains(ids)) > 1
+            ):
                 return None  # a number means something else for each
             case ids:
                 is_elliptic = not any(span.role in NAMING for span in group)
@@ -350,42 +307,34 @@ def _parted(group: Sequence[PhraseSpan]) -> Sequence[Sequence[PhraseSpan]]:
     return group[:cut], group[cut:]
 
 
-def _unknown(
-    targets: CommandTargets,
-    reading: Reading,
-) -> Sequence[UnknownName] | None:
+def _unknown(targets: CommandTargets) -> Sequence[UnknownName] | None:
     """Return the words for entities that are not at home, or not there; None if they are, and cannot do it."""
     parts = targets.parts
     named = [span for span in parts.spans if span.role in NAMING]
     if all(span.role is Role.PLACE for span in named):
         return None
     is_here = "here" in parts.values(Role.QUANTIFIER)
-    domains = frozenset(one.domain for one in targets.names.entities)
+    domains = frozenset(one.domain for one in parts.names.entities)
     if is_here or replace(targets, domains=domains).found():
         return None
     start, end = named[0].start, named[-1].end
-    called = targets.names.found(reading.heard, start)
+    called = parts.names.found(parts.reading.heard, start)
     if any(last == end and one.is_whole for last, one in called):
         return None  # it is there, whatever else the words may mean
-    return [UnknownName(reading.text(start, end))]
+    return [UnknownName(parts.reading.text(start, end))]
 
 
-def following_commands(
-    parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
-) -> Sequence[EntityCommand | Choice]:
+def following_commands(parts: Parts) -> Sequence[EntityCommand | Choice]:
     """Return the command before, for what is named after it: "and the kitchen"; empty if there are more words."""
-    command, is_joined = (
-        surroundings.command,
-        any(span.role is Role.AND for span in reading.spans),
-    )
+    command = parts.surroundings.command
+    is_joined = any(span.role is Role.AND for span in parts.reading.spans)
     if command is None or not (is_joined and _OF_NAMES.issuperset(parts.by_role)):
         return ()
-    is_named = parts.all(Role.ENTITY) or parts.all(Role.KIND)
-    if is_named:
+    if parts.all(Role.ENTITY, Role.KIND):
         domains = _domains(command)
     else:
-        domains = names.domains(command.ids)
-    found = CommandTargets(parts, command.act, domains, names, surroundings).found()
+        domains = parts.names.domains(command.ids)
+    found = CommandTargets(parts, command.act, domains).found()
     if isinstance(found, Choice):
         return (found,)
     if found:
@@ -393,57 +342,44 @@ def following_commands(
     return ()
 
 
-def may_mean(
-    parts: Parts,
-    words: Lexicon,
-    domains: AbstractSet[str],
-) -> bool:
+def may_mean(parts: Parts, domains: AbstractSet[str]) -> bool:
     """Return whether the words of a request may be for entities of some domains.
 
     A place alone does not tell: "ouvre le garage" is not about its light, and "the
     bedroom to 20" may be anything.
     """
-    is_named = any(
-        span.named is None or span.named.is_whole
-        for role in _TELLING
-        for span in parts.all(role)
-    )
     possible = [
         _ACTS_ON.get(
             one,
             domains if one in _VAGUE_ACTS else frozenset(),
         )
-        for one in parts.acts(words)
+        for one in parts.acts
     ]
     is_bare = any(not span.value for span in parts.all(Role.AMOUNT)) and all(
         len(one) > 1 for one in possible
     )
-    return is_named or not (
+    return _is_about_something(parts) or not (
         is_bare or (possible and all(map(domains.isdisjoint, possible)))
     )
 
 
-def _is_run(
-    span: PhraseSpan,
-    names: HomeVocabulary,
-    *,
-    is_scene: bool,
-) -> bool:
+def _is_run(span: PhraseSpan, parts: Parts) -> bool:
     """Return whether a phrase is the name of a scene or a script: the whole, or a part beside "scene"."""
     if span.named is None or span.role is not Role.ENTITY:
         return span.value in _SCENES
-    return (span.named.is_whole or is_scene) and names.domains(span.named.ids) <= _RUN
+    is_scene = not _SCENES.isdisjoint(parts.values(Role.KIND))
+    is_named = span.named.is_whole or is_scene
+    return is_named and parts.names.domains(span.named.ids) <= _RUN
 
 
-def _act_without_verb(parts: Parts, names: HomeVocabulary) -> str:
+def _act_without_verb(parts: Parts) -> str:
     """Return what is to be done where no verb tells: "desk lamp off", "movie night"; empty if nothing does."""
-    if any(parts.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE)):
+    if parts.all(*ACTING):
         return ""
     spans = [span for span in parts.spans if span.role is not Role.FILLER]
-    is_scene = not _SCENES.isdisjoint(parts.values(Role.KIND))
-    if spans and all(_is_run(span, names, is_scene=is_scene) for span in spans):
+    if spans and all(_is_run(span, parts) for span in spans):
         return "on" if parts.named else ""
-    if any(parts.all(role) for role in _VALUES):
+    if parts.all(*_VALUES):
         if parts.all(Role.STATE):
             return ""
         return "set"
@@ -490,7 +426,7 @@ def _with_value(
     parts: Parts,
 ) -> EntityCommand | None:
     """Return a command with its value; None if it lacks one, or has one too many."""
-    values = [span for role in _VALUES for span in parts.all(role)]
+    values = parts.all(*_VALUES)
     aspects = parts.values(Role.ASPECT)
     colours = parts.all(Role.COLOUR)
     if len(colours) == 1 and len(values) > 1:
@@ -534,7 +470,7 @@ def _coloured(
     colour: PhraseSpan,
 ) -> EntityCommand | None:
     """Return a command that sets a colour and a brightness: "blue at 30 percent"."""
-    rest = Parts([one for one in parts.spans if one is not colour])
+    rest = parts.of([one for one in parts.spans if one is not colour])
     command = _with_value(act, rest)
     if command is None or _is_share(colour, "", parts):
         return None

@@ -65,13 +65,9 @@ def _phrases(text: str) -> _Phrases:
     return tuple(sorted(found, key=len, reverse=True))
 
 
-def fact_request(
-    sentence: str,
-    language: str,
-    words: Lexicon,
-) -> FactRequest | None:
+def fact_request(sentence: str, words: Lexicon) -> FactRequest | None:
     """Return what a sentence wants to be done with facts; None for any other sentence."""
-    known = _LANGUAGES.get(base_language(language))
+    known = _LANGUAGES.get(words.language)
     if known is None:
         return None
     found = [one for one in words.tokens(sentence) if one.word != COMMA]

@@ -5,7 +5,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Final, TypedDict
 
-from ..agent.text import base_language, read_language_files
+from ..agent.text import read_language_files
 from ..speech.text.phrases import divided
 from .lexicon import COMMA, Lexicon, Role, tokens_of_phrase
 
@@ -46,11 +46,9 @@ def _sentences(
     return frozenset(tuple(tokens_of_phrase(sentence)) for sentence in sentences)
 
 
-def guest_mode_wish(
-    sentence: str, language: str, words: Lexicon
-) -> GuestModeWish | None:
+def guest_mode_wish(sentence: str, words: Lexicon) -> GuestModeWish | None:
     """Return what a sentence wants of guest mode; None for any other sentence."""
-    code = base_language(language)
+    code = words.language
     heard = [one.word for one in words.tokens(sentence) if one.word != COMMA]
     is_question = sentence.rstrip().endswith(_QUESTION_MARKS)
     for wish in GuestModeWish if code in _LANGUAGES else ():

@@ -193,27 +193,19 @@ class _Clause(NamedTuple):
     is_once: bool
 
 
-def happenings(
-    sentence: str, language: str, words: Lexicon, names: HomeVocabulary
-) -> Iterator[Happening]:
+def happenings(sentence: str, names: HomeVocabulary) -> Iterator[Happening]:
     """Yield what a sentence may want to be done, and when; nothing for any other sentence."""
     if len(sentence) > MOST_UNDERSTOOD:
         return
+    words = names.words
     spoken = words.tokens(sentence)
     found = [token for token in spoken if token.word != COMMA]
     if len(found) > MOST_WORDS:
         return
     commas = [token.start for token in spoken if token.word == COMMA]
-    clauses_of = _Sentence(
-        sentence, found, commas, words, _clauses(base_language(language))
-    )
+    clauses_of = _Sentence(sentence, found, commas, words, _clauses(words.language))
     for text, command, is_once in clauses_of.clauses():
-        readings = read(
-            text,
-            words,
-            names,
-        )
-        meant = (_meant(reading, words, names) for reading in readings)
+        meant = map(_meant, read(text, names))
         one = next(filter(None, meant), None)
         if one:
             yield Happening(
@@ -356,12 +348,10 @@ def _after(
     return at
 
 
-def _meant(
-    reading: Reading, words: Lexicon, names: HomeVocabulary
-) -> tuple[str, str] | None:
+def _meant(reading: Reading) -> tuple[str, str] | None:
     """Return the entity and its state that all words mean; None if they mean none, or several."""
-    parts = Parts(reading.spans)
-    states = [*parts.values(Role.STATE), *filter(None, [parts.act(words)])]
+    parts = Parts(reading.spans, reading)
+    states = [*parts.values(Role.STATE), *filter(None, [parts.act])]
     amounts = parts.all(Role.AMOUNT)
     if not _ROLES.issuperset(parts.by_role) or len(states) != 1 or len(amounts) > 1:
         return None
@@ -369,33 +359,26 @@ def _meant(
     bound = _BOUNDS.get(state, "")
     if bool(bound) != bool(amounts):
         return None
-    pronouns, has_subject = parts.values(Role.PRONOUN), any(map(parts.all, _SUBJECTS))
+    pronouns, has_subject = parts.values(Role.PRONOUN), parts.all(*_SUBJECTS)
     if state in _OF_PEOPLE and not has_subject:  # "cuando salga de casa"
         if "any" in pronouns:
             return None
         return (ME, state)
     if "me" in pronouns:
         return None
-    found = _entity_in(
-        state,
-        reading,
-        parts,
-        names,
-    )
+    found = _entity_in(state, parts)
     if found is None:
         return None
     entity_id, value = found
     return entity_id, f"{bound} {amounts[0].number:g}" if bound else value
 
 
-def _entity_in(
-    state: str, reading: Reading, parts: Parts, names: HomeVocabulary
-) -> tuple[str, str] | None:
+def _entity_in(state: str, parts: Parts) -> tuple[str, str] | None:
     """Return the one entity that is named and may be in a state, and that state as it has it."""
-    able = {one.entity_id: _state_of(one, state) for one in names.entities}
-    possible = [one for one in names.entities if able[one.entity_id] is not None]
-    found = [one for one in possible if _is_subject(one, parts, names)]
-    found = found or [one for one in possible if _is_part(one, reading, parts, names)]
+    able = {one.entity_id: _state_of(one, state) for one in parts.names.entities}
+    possible = [one for one in parts.names.entities if able[one.entity_id] is not None]
+    found = [one for one in possible if _is_subject(one, parts)]
+    found = found or [one for one in possible if _is_part(one, parts)]
     if len(found) != 1:
         return None
     [entity] = found
@@ -429,28 +412,22 @@ def _state_of(
     return None
 
 
-def _is_subject(
-    entity: KnownEntity,
-    parts: Parts,
-    names: HomeVocabulary,
-) -> bool:
+def _is_subject(entity: KnownEntity, parts: Parts) -> bool:
     """Return whether all words that name something are about an entity."""
     is_named = all(entity.entity_id in one.ids for one in parts.named)
-    return is_named and _is_described(entity, parts, names)
+    return is_named and _is_described(entity, parts)
 
 
-def _is_part(
-    entity: KnownEntity, reading: Reading, parts: Parts, names: HomeVocabulary
-) -> bool:
+def _is_part(entity: KnownEntity, parts: Parts) -> bool:
     """Return whether an entity is a part of what is named: "Front Door Contact", where a lock is the "Front Door"."""
-    words = names.words
+    words = parts.reading.words
     named = [
-        {*map(words.stem, reading.heard[one.start : one.end])}
+        {*map(words.stem, parts.reading.heard[one.start : one.end])}
         for one in parts.all(Role.ENTITY)
     ]
     own = [_own_words(name, words) for name in entity.names]
     is_within = bool(named) and all(any(one <= name for name in own) for one in named)
-    return is_within and _is_described(entity, parts, names)
+    return is_within and _is_described(entity, parts)
 
 
 def _own_words(
@@ -468,15 +445,8 @@ def _own_words(
     return {*map(words.stem, found)}
 
 
-def _is_described(
-    entity: KnownEntity,
-    parts: Parts,
-    names: HomeVocabulary,
-) -> bool:
-    areas = [
-        span.named.ids if span.named else names.areas_of(span.value)
-        for span in parts.all(Role.PLACE)
-    ]
+def _is_described(entity: KnownEntity, parts: Parts) -> bool:
+    areas = map(parts.areas_of, parts.all(Role.PLACE))
     kinds = [KINDS.get(value) for value in parts.values(Role.KIND)]
     return all(
         chain(

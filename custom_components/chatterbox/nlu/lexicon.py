@@ -136,6 +136,8 @@ class PhraseMeaning:
 class Lexicon:
     """The words of a language. It equals itself alone."""
 
+    language: str
+    """Its code."""
     phrases: PhraseTree[PhraseMeaning]
     acts: Mapping[tuple[str, str], tuple[str, ...]]
     """Acts by the two parts of phrases around other words."""
@@ -324,6 +326,7 @@ def read_lexicon(
         for key in _MARKS
     ]
     return Lexicon(
+        language,
         tree,
         acts,
         numbers,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple, NotRequired, TypedDict
 
-from ..agent.text import base_language, read_language_files
+from ..agent.text import read_language_files
 from ..speech.text.phrases import Token, divided
 from .lexicon import ARTICLE, COMMA, GAP, SMALL, Lexicon, Role, tokens_of_phrase
 from .vocabulary import HomeVocabulary
@@ -77,7 +77,7 @@ _LANGUAGES: Final = read_language_files("messages", _MessageWords)
 
 @cache
 def _forms(language: str) -> _Forms | None:
-    words = _LANGUAGES.get(base_language(language))
+    words = _LANGUAGES.get(language)
     if words is None:
         return None
     return _Forms(
@@ -112,15 +112,14 @@ def _length(form: _Form) -> tuple[int, int]:
     return len(form.after), len(form.before)
 
 
-def spoken_message(
-    sentence: str, language: str, words: Lexicon, names: HomeVocabulary
-) -> SpokenMessage | None:
+def spoken_message(sentence: str, names: HomeVocabulary) -> SpokenMessage | None:
     """Return the message that a sentence wants to be spoken; None for any other sentence.
 
     It has to begin with the words for that, and whoever is named has to be known: there
     is no message for the attic where there is none.
     """
-    forms = _forms(language)
+    words = names.words
+    forms = _forms(words.language)
     if forms is None:
         return None
     found = [one for one in words.tokens(sentence) if one.word != COMMA]
@@ -128,7 +127,6 @@ def spoken_message(
         sentence,
         found,
         forms,
-        words,
         names,
     )
     return request.to_listeners() or request.to_all()
@@ -156,8 +154,12 @@ class _Request:
     sentence: str
     found: Sequence[Token]
     forms: _Forms
-    words: Lexicon
     names: HomeVocabulary
+
+    @property
+    def words(self) -> Lexicon:
+        """The words of its language."""
+        return self.names.words
 
     @property
     def heard(self) -> list[str]:

@@ -10,9 +10,9 @@ from itertools import pairwise
 from typing import Final
 
 from .kinds import KINDS
-from .lexicon import Lexicon, Role
-from .reading import Parts, PhraseSpan
-from .requests import Choice, DeviceSetting, PlayerGroup, StateQuestion, Surroundings
+from .lexicon import Role
+from .reading import ACTING, Parts, PhraseSpan
+from .requests import Choice, DeviceSetting, PlayerGroup, StateQuestion
 from .targets import CLIMATE, MODE, NAMING, PLAYER, CommandTargets
 from .vocabulary import TOLD, HomeVocabulary, is_mode
 
@@ -127,21 +127,16 @@ _MEASURED: Final = frozenset({"temperature", "humidity"})
 type Requested = DeviceSetting | PlayerGroup | Choice
 
 
-def device_settings(
-    parts: Parts, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
-) -> Sequence[Requested]:
+def device_settings(parts: Parts) -> Sequence[Requested]:
     """Return what all words ask to be set; empty if they ask for nothing of that kind."""
-    acts = parts.acts(words)
-    is_acting = any(parts.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE))
+    acts = parts.acts
     is_known = KINDS.keys() >= {*parts.values(Role.KIND)}
     is_explained = is_known and _ROLES.issuperset(parts.by_role)
-    if not is_explained or (is_acting and not acts):
+    if not is_explained or (parts.all(*ACTING) and not acts):
         return ()
     request = _Request(
         parts,
         frozenset(acts),
-        names,
-        surroundings,
     )
     if acts and acts[0] in {"join", "part"}:
         return request.groups(acts[0])
@@ -152,17 +147,15 @@ def device_settings(
     return ()
 
 
-def setting_question(
-    parts: Parts, names: HomeVocabulary, surroundings: Surroundings
-) -> StateQuestion | None:
+def setting_question(parts: Parts) -> StateQuestion | None:
     """Return the question how devices are set, or what plays in a room, that all words ask."""
     aspect, aspects = _asked_about(parts), parts.values(Role.ASPECT)
     if not aspect:
         return None
     domains = _ASKED[aspect]
     is_humidity = aspect == "setting" and "humidity" in aspects
-    able = names.able("humidity") if is_humidity else None
-    found = CommandTargets(parts, MODE, domains, names, surroundings, able).found()
+    able = parts.names.able("humidity") if is_humidity else None
+    found = CommandTargets(parts, MODE, domains, able).found()
     ids = found.ids if isinstance(found, Choice) else found
     if not ids or len(ids) > _MOST_DEVICES:
         return None
@@ -180,7 +173,7 @@ def _asked_about(parts: Parts) -> str:
     topics, aspects = parts.values(Role.TOPIC), parts.values(Role.ASPECT)
     answered = [one for one in (*aspects, *topics) if one not in _MEASURED]
     kinds = {*parts.values(Role.KIND)} - {"music", "radio"}
-    is_placed = bool(kinds or parts.all(Role.ENTITY) or parts.all(Role.PLACE))
+    is_placed = bool(kinds or parts.all(Role.ENTITY, Role.PLACE))
     is_explained = is_known and _OF_QUESTIONS.issuperset(parts.by_role)
     is_whole = is_explained and (is_placed or not topics)
     is_one = len(answered) == 1 and answered[0] in _ASKED
@@ -195,8 +188,11 @@ class _Request:
 
     parts: Parts
     acts: frozenset[str]
-    names: HomeVocabulary
-    surroundings: Surroundings
+
+    @property
+    def names(self) -> HomeVocabulary:
+        """The names of the home."""
+        return self.parts.names
 
     @property
     def modes(self) -> list[str]:
@@ -236,16 +232,13 @@ class _Request:
             for span in self.parts.spans
             if not (span.role is Role.KIND and span.value in without)
         ]
-        parts = Parts(spans)
+        parts = self.parts.of(spans)
         every = frozenset(
             one.entity_id for one in self.names.entities if one.domain in domains
         )
-        is_named = bool(parts.all(Role.ENTITY) or parts.all(Role.KIND))
+        is_named = bool(parts.all(Role.ENTITY, Role.KIND))
         for among in (able, every) if is_named else (able,):
-            targets = CommandTargets(
-                parts, MODE, domains, self.names, self.surroundings, among
-            )
-            found = targets.found()
+            found = CommandTargets(parts, MODE, domains, among).found()
             if found:
                 return found
         return None
@@ -280,7 +273,7 @@ class _Request:
         else:
             aspect = "source"
         able = self.names.able(aspect, mode)
-        is_named = any(self.parts.all(role) for role in (*NAMING, Role.PRONOUN))
+        is_named = bool(self.parts.all(*NAMING, Role.PRONOUN))
         is_told = self.is_set and bool(self.acts or is_named)
         if aspect not in _SOURCES or not able or not is_told:
             return ()
@@ -313,7 +306,7 @@ class _Request:
     def _is_change(self) -> bool:
         """Whether a mode may be the one to leave: "out of eco mode", "the AC from cool to heat"."""
         [mode] = self.parts.all(Role.MODE)
-        named = [one for role in NAMING for one in self.parts.all(role)]
+        named = self.parts.all(*NAMING)
         is_before = any(one.start < mode.start for one in named)
         kinds = self.parts.all(Role.KIND)
         is_after = any(one.start > mode.start for one in kinds)
@@ -375,9 +368,7 @@ class _Request:
             Role.FILLER,
         }
         before = {one.value for one in self.parts.all(Role.PREPOSITION)}
-        is_climate = bool(self.parts.values(Role.KIND)) or bool(
-            self.parts.all(Role.ENTITY)
-        )
+        is_climate = bool(self.parts.all(Role.KIND, Role.ENTITY))
         is_told = not before.isdisjoint(_BETWEEN) or bool(last.value) or is_climate
         return is_told and small.issuperset(one.role for one in between)
 
@@ -437,8 +428,7 @@ class _Request:
                     (),
                 )
             return ()
-        is_named = self.parts.all(Role.ENTITY) or self.parts.all(Role.KIND)
-        if is_named:
+        if self.parts.all(Role.ENTITY, Role.KIND):
             return (
                 _HVAC,
                 _PRESET,
@@ -468,11 +458,7 @@ class _Request:
         if "thermostat" in self.parts.values(Role.KIND):
             return False
         fans = frozenset({"fan"})
-        return bool(
-            CommandTargets(
-                self.parts, MODE, fans, self.names, self.surroundings
-            ).found()
-        )
+        return bool(CommandTargets(self.parts, MODE, fans).found())
 
     def _values(
         self, entity_id: str, slot: str, mode: str, amounts: Sequence[PhraseSpan]
@@ -506,9 +492,7 @@ class _Request:
             return _choice(ids)
         named = list[frozenset[str]]()
         for group in _pieces(self.parts.spans):
-            found = CommandTargets(
-                Parts(group), MODE, PLAYER, self.names, self.surroundings, able
-            ).found()
+            found = CommandTargets(self.parts.of(group), MODE, PLAYER, able).found()
             if not isinstance(found, frozenset):
                 return _choice(found)
             named.append(found)
@@ -523,10 +507,11 @@ class _Request:
         last: frozenset[str],
     ) -> str:
         """Return the player that the others follow: what plays, else the one named last, else the one of the room."""
-        playing = ids & self.surroundings.playing
+        surroundings = self.parts.surroundings
+        playing = ids & surroundings.playing
         near = self.names.within(
             ids,
-            {self.surroundings.area_id},
+            {surroundings.area_id},
         )
         for found in (playing, last, near):
             if len(found) == 1:

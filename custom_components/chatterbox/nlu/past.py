@@ -63,32 +63,18 @@ def past_lexicon(language: str) -> Lexicon | None:
     return None
 
 
-def past_question(
-    sentence: str, words: Lexicon, names: HomeVocabulary
-) -> PastQuestion | None:
+def past_question(sentence: str, names: HomeVocabulary) -> PastQuestion | None:
     """Return what a sentence asks about the past of entities of the home; None for any other one."""
-    readings = (
-        Parts(one.spans)
-        for one in read(sentence, words, names)
-        if _ROLES.issuperset(Parts(one.spans).by_role)
-    )
-    return next(
-        filter(
-            None,
-            (_question(parts, names) for parts in readings),
-        ),
-        None,
-    )
+    readings = (Parts(one.spans, one) for one in read(sentence, names))
+    questions = (_question(one) for one in readings if _ROLES.issuperset(one.by_role))
+    return next(filter(None, questions), None)
 
 
-def _question(
-    parts: Parts,
-    names: HomeVocabulary,
-) -> PastQuestion | None:
+def _question(parts: Parts) -> PastQuestion | None:
     states, periods, about = (
         parts.values(Role.STATE),
         parts.values(Role.DAY),
-        _about(parts, names),
+        _about(parts),
     )
     form = _form(
         {*parts.values(Role.QUESTION)}, parts.spans[0].value, has_period=bool(periods)
@@ -127,10 +113,7 @@ def _form(
     return None
 
 
-def _about(
-    parts: Parts,
-    names: HomeVocabulary,
-) -> dict[str, str] | None:
+def _about(parts: Parts) -> dict[str, str] | None:
     """Return the arguments for what is named: an entity, or a kind of them in the whole home or in a room."""
     entities, places = (
         [span.named for span in parts.all(role) if span.named]
@@ -138,12 +121,14 @@ def _about(
     )
     match entities, parts.values(Role.KIND), places:
         case [named], [], [] if named.is_whole:
-            return {"name": names.by_id[min(named.ids)].names[0]}
+            return {"name": parts.names.by_id[min(named.ids)].names[0]}
         case [], [kind], []:
             return {"kind": kind}
         case [], [kind], [place]:
             rooms = [
-                room.names[0] for room in names.places if room.area_ids == place.ids
+                room.names[0]
+                for room in parts.names.places
+                if room.area_ids == place.ids
             ]
             return {
                 "kind": kind,

@@ -8,7 +8,7 @@ from typing import Final
 from .kinds import KINDS, EntityKind
 from .lexicon import WEEKDAYS, Role, tokens_of_phrase
 from .reading import Parts, Reading
-from .requests import StateQuestion, Surroundings, WorldQuestion
+from .requests import StateQuestion, WorldQuestion
 from .targets import ROBOTS, places_of
 from .vocabulary import HomeVocabulary, KnownEntity
 
@@ -145,17 +145,11 @@ MOST_TOLD: Final = 3
 """Entities whose states are told in one answer."""
 
 
-def state_question(
-    parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
-) -> StateQuestion | WorldQuestion | None:
+def state_question(parts: Parts) -> StateQuestion | WorldQuestion | None:
     """Return the question about states that all words ask."""
-    if not _asks_for_state(parts, reading) or _passes_over_question(reading, names):
+    if not _asks_for_state(parts) or _passes_over_question(parts.reading):
         return None
-    state_words = _StateWords(
-        parts,
-        names,
-        surroundings,
-    )
+    state_words = _StateWords(parts)
     if state_words.is_about_nobody:
         return WorldQuestion((NOBODY,))
     ids = state_words.ids
@@ -165,7 +159,7 @@ def state_question(
         form = ""
     if not form:
         return None
-    spoken = [reading.text(one.start, one.end) for one in parts.all(Role.STATE)]
+    spoken = [parts.reading.text(one.start, one.end) for one in parts.all(Role.STATE)]
     spoken_state = spoken[-1] if spoken else ""
     return StateQuestion(
         ids,
@@ -176,10 +170,12 @@ def state_question(
     )
 
 
-def _asks_for_state(parts: Parts, reading: Reading) -> bool:
+def _asks_for_state(parts: Parts) -> bool:
     """Return whether words begin as a question about states, and have no others."""
     roles = [span.role for span in parts.spans if span.role is not Role.FILLER]
-    is_marked = reading.is_asked and (Role.BE in roles or roles[:1] == [Role.STATE])
+    is_marked = parts.reading.is_asked and (
+        Role.BE in roles or roles[:1] == [Role.STATE]
+    )
     is_begun = not {Role.QUESTION, Role.BE}.isdisjoint(roles[:1])
     is_ended = roles[-1:] == [Role.QUESTION] or roles[-2:] == _ENDING  # "…吗"
     is_valued = parts.values(Role.TOPIC) == ["temperature"]
@@ -196,20 +192,16 @@ def _is_about_warmth(parts: Parts) -> bool:
     """Return whether words ask how warm it is in a place, or in an entity: "how many degrees are in the fridge"."""
     topics = parts.values(Role.TOPIC)
     is_in_entity = topics == ["temperature"] and bool(parts.all(Role.ENTITY))
-    is_placed = bool(parts.all(Role.PLACE) or parts.all(Role.QUANTIFIER))
+    is_placed = bool(parts.all(Role.PLACE, Role.QUANTIFIER))
     return is_in_entity or (is_placed and topics in _WARMTH)
 
 
-def _passes_over_question(reading: Reading, names: HomeVocabulary) -> bool:
+def _passes_over_question(reading: Reading) -> bool:
     """Return whether the first word, which may ask for names, is read as one that changes nothing: "¿qué luces …?"."""
     first = reading.spans[0]
-    found = names.words.phrases.found(
-        reading.heard,
-        0,
-    )
     return first.role is Role.FILLER and any(
         meaning.role is Role.QUESTION and meaning.value == "which" and end == first.end
-        for end, meaning in found
+        for end, meaning in reading.meanings(0)
     )
 
 
@@ -218,8 +210,11 @@ class _StateWords:
     """The words of a question about states."""
 
     parts: Parts
-    names: HomeVocabulary
-    surroundings: Surroundings
+
+    @property
+    def names(self) -> HomeVocabulary:
+        """The names of the home."""
+        return self.parts.names
 
     @property
     def state(self) -> str:
@@ -243,18 +238,14 @@ class _StateWords:
     def ids(self) -> frozenset[str]:
         """The entities that are meant, none if the words mean none together."""
         parts, quantifiers = self.parts, self.parts.values(Role.QUANTIFIER)
-        places = places_of(
-            parts,
-            self.names,
-            self.surroundings,
-        )
+        places = places_of(parts)
         is_home = self.state == "occupied" and not places  # "is anybody in"
         if "others" in quantifiers or is_home:
             return frozenset()
         able = self._able(places)
         is_idle = bool(parts.all(Role.TOPIC) or (self.aspect and places))
         if parts.all(Role.PRONOUN) and not is_idle:  # "how humid is it in the bathroom"
-            return self.surroundings.last & able
+            return parts.surroundings.last & able
         named = self._named_among(able)
         found = _measuring(
             able.intersection(*named),
@@ -262,7 +253,7 @@ class _StateWords:
         )
         near = self.names.within(
             found,
-            {self.surroundings.area_id},
+            {parts.surroundings.area_id},
         )
         is_here = self._is_of_one_room and not (places or named or quantifiers)
         return near if near and is_here else found
@@ -345,7 +336,7 @@ class _StateWords:
         state = self.state
         if state:
             yield lambda one: _may_be(one, state)
-        is_subject = any(self.parts.all(role) for role in _SUBJECTS)
+        is_subject = self.parts.all(*_SUBJECTS)
         is_other = self._is_sensed or self.is_of_persons or self.aspect
         if self.is_whether and not (is_subject or is_other):
             yield KINDS["garage"].has  # "is the garage open"
@@ -360,7 +351,7 @@ class _StateWords:
     def form(self, ids: frozenset[str]) -> str:
         """Return the key of Home Assistant's answer about entities; empty if nothing is asked about them."""
         parts, forms = self.parts, self.parts.values(Role.QUESTION)
-        is_named = bool(parts.all(Role.ENTITY) or parts.all(Role.PRONOUN))
+        is_named = bool(parts.all(Role.ENTITY, Role.PRONOUN))
         if not self.state:
             is_value = (is_named or bool(self.aspect)) and not parts.all(Role.KIND)
             is_where = "where" in forms and self.names.domains(ids) <= ROBOTS
@@ -382,7 +373,7 @@ class _StateWords:
 
     def _is_value_asked(self, forms: Sequence[str]) -> bool:
         """Return whether a measured property is asked for: "how much power", "is it cold in the bedroom"."""
-        is_somewhere = any(self.parts.all(role) for role in (Role.ENTITY, Role.PLACE))
+        is_somewhere = bool(self.parts.all(Role.ENTITY, Role.PLACE))
         is_valued = "temperature" in self.parts.values(Role.TOPIC)
         is_asked = "how_much" in forms or (self.is_whether and is_somewhere)
         return bool(self.aspect) and (is_asked or is_valued)
@@ -466,11 +457,7 @@ def _may_be(entity: KnownEntity, state: str) -> bool:
     return entity.domain in _BY_STATE.get(state, ())
 
 
-def world_question(
-    parts: Parts,
-    *,
-    is_marked: bool,
-) -> WorldQuestion | None:
+def world_question(parts: Parts) -> WorldQuestion | None:
     """Return the question about the time or the weather that all words ask, or a greeting."""
     topics = parts.values(Role.TOPIC)
     is_elsewhere = any(span.named for span in parts.all(Role.PLACE))
@@ -491,18 +478,13 @@ def world_question(
         case [_, *_] if _CLOCK.issuperset(topics):
             return _about_clock(parts, topics)
         case [_, *_] if is_about_weather(topics):
-            return _about_weather(
-                parts,
-                topics,
-                is_marked=is_marked,
-            )
+            return _about_weather(parts, topics)
         case _:
             return None
 
 
-def _about_weather(
-    parts: Parts, topics: Sequence[str], *, is_marked: bool
-) -> WorldQuestion | None:
+def _about_weather(parts: Parts, topics: Sequence[str]) -> WorldQuestion | None:
+    is_marked = parts.reading.is_asked
     is_indoors = bool(parts.all(Role.QUANTIFIER)) and topics in _WARMTH
     if parts.all(Role.ZONE) or is_indoors:
         return None
@@ -583,17 +565,16 @@ def _about_sun(
 ) -> WorldQuestion | None:
     days, is_asked = parts.values(Role.DAY), "what" in parts.values(Role.QUESTION)
     is_day = len(days) <= 1 and (_DATES | _NOW | {"night"}).issuperset(days)
-    is_elsewhere = any(parts.all(one) for one in (Role.ZONE, Role.PLACE))
+    is_elsewhere = bool(parts.all(Role.ZONE, Role.PLACE))
     if is_elsewhere or not (is_asked and is_day):
         return None
     return WorldQuestion((topic,), tuple(days))
 
 
-def following_question(
-    parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
-) -> WorldQuestion | StateQuestion | None:
+def following_question(parts: Parts) -> WorldQuestion | StateQuestion | None:
     """Return the question before, for another day, or for what is named after it: "and tomorrow", "and the kitchen"."""
-    question, days = surroundings.before, parts.values(Role.DAY)
+    question, days = parts.surroundings.before, parts.values(Role.DAY)
+    reading, names = parts.reading, parts.names
     is_joined = reading.is_asked or any(one.role is Role.AND for one in reading.spans)
     match question:
         case WorldQuestion(topics=topics) if not is_about_weather(topics):
@@ -610,8 +591,6 @@ def following_question(
                 _INDOORS,
                 _THERMOMETERS,
                 parts,
-                names,
-                surroundings,
             )
         case StateQuestion(ids=ids) if is_joined:
             known = (names.by_id[one] for one in ids if one in names.by_id)
@@ -621,8 +600,6 @@ def following_question(
                 question,
                 sorts,
                 parts,
-                names,
-                surroundings,
             )
         case _:
             return None
@@ -632,24 +609,18 @@ def _of_others(
     question: StateQuestion,
     sorts: AbstractSet[tuple[str, str]],
     parts: Parts,
-    names: HomeVocabulary,
-    surroundings: Surroundings,
 ) -> StateQuestion | None:
     """Return a question about other entities of some sorts, which words name by their names and rooms alone."""
-    places = places_of(
-        parts,
-        names,
-        surroundings,
-    )
+    places = places_of(parts)
     named = [one.ids for one in parts.named]
     if not (places or named) or not _OF_FOLLOWING.issuperset(parts.by_role):
         return None
     able = frozenset(
         one.entity_id
-        for one in names.entities
+        for one in parts.names.entities
         if _sort(one) in sorts and all(one.area_id in areas for areas in places)
     )
-    found = _measuring(able.intersection(*named), names)
+    found = _measuring(able.intersection(*named), parts.names)
     if not found or (question.form == "one" and len(found) > MOST_TOLD):
         return None
     if question.form == "one_yesno" and len(found) > 1:

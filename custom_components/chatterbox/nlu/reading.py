@@ -6,14 +6,15 @@ which of them is meant. Decision 57.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final, Self
 
 from ..agent.text import HAN, MOST_UNDERSTOOD, plain
 from ..speech.text.phrases import Token, coverings
 from .lexicon import COMMA, SMALL, Lexicon, PhraseMeaning, Role
+from .requests import Surroundings
 from .vocabulary import HomeVocabulary, Named
 from .zones import zones
 
@@ -51,6 +52,8 @@ _BEFORE_TEXT: Final = frozenset({"add", "remove", "complete", "play"})
 _NUMBER: Final = re.compile(r"\d+(?:\.\d\d?)?")
 """A number, unless its point may divide thousands."""
 _BETWEEN_HAN: Final = re.compile(rf"(?<=[{HAN}]) (?=[{HAN}])")
+ACTING: Final = (Role.ACT, Role.VERB, Role.PARTICLE)
+"""The roles of what is to be done."""
 _IN_PAIRS: Final = frozenset({Role.VERB, Role.PARTICLE})
 _REPORTED: Final = frozenset({Role.REVERSING, Role.STATE})
 """The roles of words that may reverse a request: "zamknąłem" tells of a state."""
@@ -69,66 +72,19 @@ class PhraseSpan:
     number: float = 0.0
 
 
-@dataclass(frozen=True)
-class Parts:
-    """The phrases of a request, by their roles."""
-
-    spans: Sequence[PhraseSpan]
-
-    @cached_property
-    def by_role(self) -> Mapping[Role, Sequence[PhraseSpan]]:
-        """The spans of each role that occurs."""
-        found: dict[Role, list[PhraseSpan]] = {}
-        for span in self.spans:
-            found.setdefault(span.role, []).append(span)
-        return found
-
-    def all(self, role: Role) -> Sequence[PhraseSpan]:
-        """Return the spans of a role."""
-        return self.by_role.get(role, ())
-
-    def values(self, role: Role) -> list[str]:
-        """Return the values of a role, each once."""
-        return [*dict.fromkeys(span.value for span in self.all(role))]
-
-    @property
-    def named(self) -> Sequence[Named]:
-        """The entities that each name means."""
-        return [span.named for span in self.all(Role.ENTITY) if span.named]
-
-    def act(self, words: Lexicon) -> str:
-        """Return what is to be done; empty if that is not clear."""
-        acts = self.acts(words)
-        if len(acts) == 1:
-            return acts[0]
-        return ""
-
-    def acts(self, words: Lexicon) -> Sequence[str]:
-        """Return what may be to be done, by one act or by two parts of one: "把…打开" is to open, or to turn on."""
-        acts, verbs, particles = (
-            self.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE)
-        )
-        if len(acts) == 1 and not verbs and not particles:
-            return (acts[0].value,)
-        if acts or len(verbs) != 1 or len(particles) != 1:
-            return ()
-        joined = words.acts.get(
-            (verbs[0].value, particles[0].value),
-            (),
-        )
-        if verbs[0].start < particles[0].start:
-            return joined
-        return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The words of a sentence, divided into phrases that cover all of them."""
 
     sentence: str
-    words: tuple[Token, ...]
+    tokens: tuple[Token, ...]
     spans: tuple[PhraseSpan, ...]
-    cost: float
+    names: HomeVocabulary
+
+    @property
+    def words(self) -> Lexicon:
+        """The words of its language."""
+        return self.names.words
 
     def text(
         self,
@@ -137,13 +93,29 @@ class Reading:
     ) -> str:
         """Return some words as they were said."""
         if start < end:
-            return self.sentence[self.words[start].start : self.words[end - 1].end]
+            return self.sentence[self.tokens[start].start : self.tokens[end - 1].end]
         return ""
 
     @property
     def heard(self) -> Sequence[str]:
         """Its words, folded."""
-        return [token.word for token in self.words]
+        return [token.word for token in self.tokens]
+
+    def meanings(self, at: int) -> Iterator[tuple[int, PhraseMeaning]]:
+        """Yield the ends and meanings of the phrases that begin at a word."""
+        return self.words.phrases.found(self.heard, at)
+
+    def meanings_in(self, text: PhraseSpan) -> Iterator[PhraseMeaning]:
+        """Yield the meanings of the phrases that begin within a text."""
+        for at in range(text.start, text.end):
+            for _, meaning in self.meanings(at):
+                yield meaning
+
+    def named_in(self, text: PhraseSpan) -> Iterator[Named]:
+        """Yield what is named by the words of a text, or by those that begin there."""
+        for at in range(text.start, text.end):
+            for _, named in self.names.found(self.heard, at):
+                yield named
 
     @property
     def is_asked(self) -> bool:
@@ -160,63 +132,103 @@ class Reading:
         )
 
 
+@dataclass(frozen=True)
+class Parts:
+    """The phrases of a request, by their roles, with the sentence and the surroundings in which it was spoken."""
+
+    spans: Sequence[PhraseSpan]
+    reading: Reading
+    surroundings: Surroundings = field(default_factory=Surroundings)
+
+    def of(self, spans: Sequence[PhraseSpan]) -> Self:
+        """Return other phrases of the same sentence."""
+        return replace(self, spans=spans)
+
+    @property
+    def names(self) -> HomeVocabulary:
+        """The names of the home."""
+        return self.reading.names
+
+    @cached_property
+    def by_role(self) -> Mapping[Role, Sequence[PhraseSpan]]:
+        """The spans of each role that occurs."""
+        found: dict[Role, list[PhraseSpan]] = {}
+        for span in self.spans:
+            found.setdefault(span.role, []).append(span)
+        return found
+
+    def all(self, *roles: Role) -> Sequence[PhraseSpan]:
+        """Return the spans of some roles."""
+        return [span for role in roles for span in self.by_role.get(role, ())]
+
+    def values(self, role: Role) -> list[str]:
+        """Return the values of a role, each once."""
+        return [*dict.fromkeys(span.value for span in self.all(role))]
+
+    @property
+    def named(self) -> Sequence[Named]:
+        """The entities that each name means."""
+        return [span.named for span in self.all(Role.ENTITY) if span.named]
+
+    def areas_of(self, place: PhraseSpan) -> frozenset[str | None]:
+        """Return the areas of a place, none for one that is not known."""
+        if place.named:
+            return frozenset(place.named.ids)
+        return frozenset(self.names.areas_of(place.value))
+
+    @property
+    def act(self) -> str:
+        """The act; empty if it is not clear."""
+        if len(self.acts) == 1:
+            return self.acts[0]
+        return ""
+
+    @cached_property
+    def acts(self) -> Sequence[str]:
+        """The acts that may be meant, by one or by two parts of one: "把…打开" is to open, or to turn on."""
+        match self.all(*ACTING):
+            case [PhraseSpan(role=Role.ACT, value=act)]:
+                return (act,)
+            case [
+                PhraseSpan(role=Role.VERB) as verb,
+                PhraseSpan(role=Role.PARTICLE) as particle,
+            ] if verb.start < particle.start:
+                pair = verb.value, particle.value
+                return self.reading.words.acts.get(pair, ())
+            case _:
+                return ()
+
+
 @lru_cache(maxsize=8)
-def read(
-    sentence: str,
-    words: Lexicon,
-    names: HomeVocabulary,
-) -> Sequence[Reading]:
+def read(sentence: str, names: HomeVocabulary) -> Sequence[Reading]:
     """Return the readings of a sentence, the most likely first; none for one that is too long.
 
     Several steps of a turn ask for those of the same sentence: it is read once.
     """
-    found = _divided(
-        words.tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else (), words, names
-    )
+    spoken = names.words.tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else ()
+    found = _divided(spoken, names)
     if not 0 < len(found) <= MOST_WORDS:
         return ()
-    heard = [token.word for token in found]
-    phrases = [
-        (start, *one)
-        for start in range(len(heard))
-        for one in words.phrases.found(heard, start)
-    ]
-    is_about_list = any(
-        names.domains(one.ids) == {"todo"}
-        for start in range(len(heard))
-        for _, one in names.found(heard, start)
-    )
-    starts = _starts_of_text(
-        phrases,
-        words,
-        is_about_list=is_about_list,
-    )
-    sentence_words = _SentenceWords(
-        heard,
-        starts,
-        _pairs(phrases, words),
-    )
+    heard = _HeardWords([token.word for token in found], names)
     ways = coverings(
-        len(heard),
-        lambda start: _spans(sentence_words, start, words, names),
+        len(found),
+        heard.spans,
         _cost,
         MOST_READINGS,
     )
-    return tuple(Reading(sentence, tuple(found), spans, cost) for cost, spans in ways)
+    return tuple(Reading(sentence, tuple(found), spans, names) for _, spans in ways)
 
 
-def _divided(
-    spoken: Iterable[Token], words: Lexicon, names: HomeVocabulary
-) -> list[Token]:
+def _divided(spoken: Iterable[Token], names: HomeVocabulary) -> list[Token]:
     """Return the words of a sentence; two for one of which only the parts are known: "Küchenlicht", "apágalas"."""
     found: list[Token] = []
     for token in spoken:
         word = token.word
-        is_known = any(names.found([word], 0)) or any(words.phrases.found([word], 0))
-        cuts = range(2, len(word)) if not is_known else ()
+        known = (names.found([word], 0), names.words.phrases.found([word], 0))
+        cuts = range(2, len(word)) if not any(map(any, known)) else ()
         parts = ((word[:cut], word[cut:]) for cut in cuts)
         pair = next(
-            (one for one in parts if _is_pair(*one, words, names)),
+            (one for one in parts if _is_pair(*one, names)),
             (word,),
         )
         found += [Token(part, token.start, token.end) for part in pair]
@@ -226,10 +238,10 @@ def _divided(
 def _is_pair(
     first: str,
     last: str,
-    words: Lexicon,
     names: HomeVocabulary,
 ) -> bool:
     """Return whether two words may be written as one: a place with a kind, or an act with a pronoun."""
+    words = names.words
     if last in words.clitics:
         return any(
             one.role in {Role.ACT, Role.VERB}
@@ -242,51 +254,6 @@ def _is_pair(
     )
 
 
-def _starts_of_text(
-    found: Sequence[tuple[int, int, PhraseMeaning]],
-    words: Lexicon,
-    *,
-    is_about_list: bool,
-) -> frozenset[int]:
-    """Return where a text may begin: after an act that takes one. `found` has the starts and ends of all phrases."""
-    is_timed, is_asked = (
-        any(meaning.value == kind for _, _, meaning in found)
-        for kind in ("timer", "list")
-    )
-    return frozenset(
-        end
-        for start, end, meaning in found
-        if words.begins(meaning, _BEFORE_TEXT)
-        or (is_timed and _begins_name(meaning, words))
-        or (
-            (is_asked or is_about_list)
-            and start == 0
-            and meaning.role in {Role.BE, Role.QUESTION}
-        )
-    )
-
-
-def _begins_name(meaning: PhraseMeaning, words: Lexicon) -> bool:
-    """Return whether the name of a timer may stand after a phrase."""
-    is_duration = meaning.role is Role.UNIT and meaning.value.endswith(DURATIONS)
-    is_named = meaning.value in {"for", "timer"}
-    return is_duration or is_named or words.begins(meaning, {"set", "start"})
-
-
-def _pairs(
-    found: Iterable[tuple[int, int, PhraseMeaning]], words: Lexicon
-) -> frozenset[tuple[int, str]]:
-    """Return the starts and values of the first and last parts of acts of which both are there."""
-    parts = [
-        (start, meaning.value)
-        for start, _, meaning in found
-        if meaning.role in _IN_PAIRS
-    ]
-    pairs = ((first, last) for first in parts for last in parts if first[0] < last[0])
-    both = (pair for pair in pairs if tuple(value for _, value in pair) in words.acts)
-    return frozenset(chain.from_iterable(both))
-
-
 def _cost(span: PhraseSpan) -> float:
     if span.role is Role.TEXT:
         return _COST_OF_TEXT + _COST_OF_WORD * (span.end - span.start)
@@ -297,49 +264,197 @@ def _cost(span: PhraseSpan) -> float:
     return _COSTS.get(span.role, _COST)
 
 
-class _SentenceWords(NamedTuple):
+@dataclass(frozen=True)
+class _HeardWords:
     """The folded words of a sentence, and what is known of all of them."""
 
-    words: Sequence[str]
-    texts: frozenset[int]
-    """Where a text may begin."""
-    pairs: frozenset[tuple[int, str]]
-    """The starts and values of the parts of acts of which the other part is there, too."""
+    heard: Sequence[str]
+    names: HomeVocabulary
 
+    def _meanings(self, at: int) -> Iterator[tuple[int, PhraseMeaning]]:
+        return self.names.words.phrases.found(self.heard, at)
 
-def _spans(
-    sentence: _SentenceWords, start: int, words: Lexicon, names: HomeVocabulary
-) -> Iterator[PhraseSpan]:
-    """Yield what may begin at a word; the word alone as unknown if nothing does.
+    @cached_property
+    def _phrases(self) -> Sequence[tuple[int, int, PhraseMeaning]]:
+        """The starts, ends and meanings of all phrases."""
+        return [
+            (start, *one)
+            for start in range(len(self.heard))
+            for one in self._meanings(start)
+        ]
 
-    Words that reverse a request are never read as others, unless a longer phrase has
-    them, and the last part of an act is none of the words that change nothing: "schalte
-    das Licht ein und den Fernseher aus".
-    """
-    heard = sentence.words
-    known = [*_known(sentence, start, words, names)]
-    reversing = [span.end for span in known if span.role is Role.REVERSING]
-    least = max([start, *reversing])
-    last = {
-        span.end
-        for span in known
-        if span.role is Role.PARTICLE and _ends_part(heard, span.end, words)
-    }
-    known = [span for span in known if _is_read(span, least, len(heard))]
-    known = [span for span in known if span.end not in last or span.role not in SMALL]
-    yield from known
-    if start in sentence.texts:
-        ends = range(
-            start + 1,
-            min(len(heard), start + _MOST_TEXT) + 1,
+    @cached_property
+    def _texts(self) -> frozenset[int]:
+        """Where a text may begin: after an act that takes one."""
+        words, names = self.names.words, self.names
+        is_about_list = any(
+            names.domains(one.ids) == {"todo"}
+            for start in range(len(self.heard))
+            for _, one in names.found(self.heard, start)
         )
-        yield from (PhraseSpan(start, end, Role.TEXT) for end in ends)
-    if not known:
-        yield PhraseSpan(
-            start,
-            start + 1,
-            Role.UNKNOWN,
+        is_timed, is_asked = (
+            any(meaning.value == kind for _, _, meaning in self._phrases)
+            for kind in ("timer", "list")
         )
+        return frozenset(
+            end
+            for start, end, meaning in self._phrases
+            if words.begins(meaning, _BEFORE_TEXT)
+            or (is_timed and _begins_name(meaning, words))
+            or (
+                (is_asked or is_about_list)
+                and start == 0
+                and meaning.role in {Role.BE, Role.QUESTION}
+            )
+        )
+
+    @cached_property
+    def _pairs(self) -> frozenset[tuple[int, str]]:
+        """The starts and values of the first and last parts of acts of which both are there."""
+        parts = [
+            (start, meaning.value)
+            for start, _, meaning in self._phrases
+            if meaning.role in _IN_PAIRS
+        ]
+        pairs = (
+            (first, last) for first in parts for last in parts if first[0] < last[0]
+        )
+        acts = self.names.words.acts
+        both = (pair for pair in pairs if tuple(value for _, value in pair) in acts)
+        return frozenset(chain.from_iterable(both))
+
+    def spans(self, start: int) -> Iterator[PhraseSpan]:
+        """Yield what may begin at a word; the word alone as unknown if nothing does.
+
+        Words that reverse a request are never read as others, unless a longer phrase has
+        them, and the last part of an act is none of the words that change nothing: "schalte
+        das Licht ein und den Fernseher aus".
+        """
+        known = [*self._known(start)]
+        reversing = [span.end for span in known if span.role is Role.REVERSING]
+        least = max([start, *reversing])
+        last = {
+            span.end
+            for span in known
+            if span.role is Role.PARTICLE and self._ends_part(span.end)
+        }
+        count = len(self.heard)
+        known = [
+            span
+            for span in known
+            if _is_read(span, least, count)
+            and (span.end not in last or span.role not in SMALL)
+        ]
+        yield from known
+        if start in self._texts:
+            for end in range(start + 1, min(count, start + _MOST_TEXT) + 1):
+                yield PhraseSpan(start, end, Role.TEXT)
+        if not known:
+            yield PhraseSpan(
+                start,
+                start + 1,
+                Role.UNKNOWN,
+            )
+
+    def _ends_part(self, end: int) -> bool:
+        """Return whether a word stands before the end, a joining word or a preposition."""
+        following = (meaning.role for _, meaning in self._meanings(end))
+        return (
+            end == len(self.heard)
+            or self.heard[end] == COMMA
+            or not {Role.AND, Role.PREPOSITION}.isdisjoint(following)
+        )
+
+    def _known(self, start: int) -> Iterator[PhraseSpan]:
+        """Yield the phrases, names and amounts that begin at a word; of acts in two parts, those with both."""
+        heard, names = self.heard, self.names
+        meanings = [*self._meanings(start)]
+        is_state = start > 0 and (len(heard), Role.STATE) in [
+            (end, meaning.role) for end, meaning in meanings
+        ]
+        for end, meaning in meanings:
+            # "Garage door open" may tell of it.
+            if meaning.role is Role.ACT and end == len(heard) and is_state:
+                continue
+            if meaning.role is Role.MODE and not names.has_mode(meaning.value):
+                continue
+            is_part = meaning.role in _IN_PAIRS
+            if not is_part or (start, meaning.value) in self._pairs:
+                yield PhraseSpan(
+                    start,
+                    end,
+                    meaning.role,
+                    meaning.value,
+                )
+        for end, named in names.found(heard, start):
+            yield PhraseSpan(
+                start,
+                end,
+                named.role,
+                named=named,
+            )
+        for role, tree in ((Role.MODE, names.mode_phrases), (Role.ZONE, zones())):
+            for end, value in tree.found(heard, start):
+                yield PhraseSpan(start, end, role, value)
+        if heard[start] == COMMA:
+            yield PhraseSpan(start, start + 1, Role.AND)
+        yield from self._amounts(start)
+
+    def _amounts(self, start: int) -> Iterator[PhraseSpan]:
+        """Yield the numbers that begin at a word, alone and with a unit after or before them: "百分之五十"."""
+        for at, unit in ((start, ""), *self._units(start)):
+            for end, number in self._numbers(at):
+                for until, unit_after in (
+                    (end, unit),
+                    *(self._units(end) if not unit else ()),
+                ):
+                    yield PhraseSpan(
+                        start,
+                        until,
+                        Role.AMOUNT,
+                        unit_after,
+                        number=number,
+                    )
+        for end, measure in self._units(start):
+            count, _, unit = measure.partition(" ")
+            if unit:  # "half an hour"
+                yield PhraseSpan(
+                    start,
+                    end,
+                    Role.AMOUNT,
+                    unit,
+                    number=float(count),
+                )
+
+    def _units(self, start: int) -> list[tuple[int, str]]:
+        """Return the ends and values of the units that begin at a word."""
+        return [
+            (end, meaning.value)
+            for end, meaning in self._meanings(start)
+            if meaning.role is Role.UNIT
+        ]
+
+    def _numbers(self, start: int) -> Iterator[tuple[int, float]]:
+        """Yield the ends and values of the numbers that begin at a word."""
+        heard, words = self.heard, self.names.words
+        if start < len(heard) and _NUMBER.fullmatch(
+            written := heard[start].replace(",", ".")
+        ):
+            yield start + 1, float(written)
+        for end, whole in words.numbers.found(heard, start):
+            yield end, whole
+            if end < len(heard) and heard[end] in words.point:
+                yield from (
+                    (last, float(f"{whole}.{part}"))
+                    for last, part in words.numbers.found(heard, end + 1)
+                )
+
+
+def _begins_name(meaning: PhraseMeaning, words: Lexicon) -> bool:
+    """Return whether the name of a timer may stand after a phrase."""
+    is_duration = meaning.role is Role.UNIT and meaning.value.endswith(DURATIONS)
+    is_named = meaning.value in {"for", "timer"}
+    return is_duration or is_named or words.begins(meaning, {"set", "start"})
 
 
 def _is_read(
@@ -350,130 +465,6 @@ def _is_read(
     """Return whether a phrase may stand where words that reverse a request do: it is longer, or asks "… or not?"."""
     is_tag = span.role is Role.QUESTION and span.end == count
     return span.end > least or span.role in _REPORTED or is_tag
-
-
-def _ends_part(
-    heard: Sequence[str],
-    end: int,
-    words: Lexicon,
-) -> bool:
-    """Return whether a word stands before the end, a joining word or a preposition."""
-    following = (meaning.role for _, meaning in words.phrases.found(heard, end))
-    return (
-        end == len(heard)
-        or heard[end] == COMMA
-        or not {Role.AND, Role.PREPOSITION}.isdisjoint(following)
-    )
-
-
-def _known(
-    sentence: _SentenceWords, start: int, words: Lexicon, names: HomeVocabulary
-) -> Iterator[PhraseSpan]:
-    """Yield the phrases, names and amounts that begin at a word; of acts in two parts, those with both."""
-    heard = sentence.words
-    meanings = [*words.phrases.found(heard, start)]
-    is_state = start > 0 and (len(heard), Role.STATE) in [
-        (end, meaning.role) for end, meaning in meanings
-    ]
-    for end, meaning in meanings:
-        # "Garage door open" may tell of it.
-        if meaning.role is Role.ACT and end == len(heard) and is_state:
-            continue
-        if meaning.role is Role.MODE and not names.has_mode(meaning.value):
-            continue
-        is_part = meaning.role in _IN_PAIRS
-        if not is_part or (start, meaning.value) in sentence.pairs:
-            yield PhraseSpan(
-                start,
-                end,
-                meaning.role,
-                meaning.value,
-            )
-    for end, named in names.found(heard, start):
-        yield PhraseSpan(
-            start,
-            end,
-            named.role,
-            named=named,
-        )
-    for end, mode in names.mode_phrases.found(heard, start):
-        yield PhraseSpan(
-            start,
-            end,
-            Role.MODE,
-            mode,
-        )
-    for end, zone in zones().found(heard, start):
-        yield PhraseSpan(
-            start,
-            end,
-            Role.ZONE,
-            zone,
-        )
-    if heard[start] == COMMA:
-        yield PhraseSpan(start, start + 1, Role.AND)
-    yield from _amounts(heard, start, words)
-
-
-def _amounts(
-    heard: Sequence[str],
-    start: int,
-    words: Lexicon,
-) -> Iterator[PhraseSpan]:
-    """Yield the numbers that begin at a word, alone and with a unit after or before them: "百分之五十"."""
-    for at, unit in ((start, ""), *_units(heard, start, words)):
-        for end, number in _numbers(heard, at, words):
-            for until, unit_after in (
-                (end, unit),
-                *(_units(heard, end, words) if not unit else ()),
-            ):
-                yield PhraseSpan(
-                    start,
-                    until,
-                    Role.AMOUNT,
-                    unit_after,
-                    number=number,
-                )
-    for end, measure in _units(heard, start, words):
-        count, _, unit = measure.partition(" ")
-        if unit:  # "half an hour"
-            yield PhraseSpan(
-                start,
-                end,
-                Role.AMOUNT,
-                unit,
-                number=float(count),
-            )
-
-
-def _units(
-    heard: Sequence[str],
-    start: int,
-    words: Lexicon,
-) -> list[tuple[int, str]]:
-    """Return the ends and values of the units that begin at a word."""
-    return [
-        (end, meaning.value)
-        for end, meaning in words.phrases.found(heard, start)
-        if meaning.role is Role.UNIT
-    ]
-
-
-def _numbers(
-    heard: Sequence[str], start: int, words: Lexicon
-) -> Iterator[tuple[int, float]]:
-    """Yield the ends and values of the numbers that begin at a word."""
-    if start < len(heard) and _NUMBER.fullmatch(
-        written := heard[start].replace(",", ".")
-    ):
-        yield start + 1, float(written)
-    for end, whole in words.numbers.found(heard, start):
-        yield end, whole
-        if end < len(heard) and heard[end] in words.point:
-            yield from (
-                (last, float(f"{whole}.{part}"))
-                for last, part in words.numbers.found(heard, end + 1)
-            )
 
 
 def telling_text(text: str, words: Lexicon) -> str:

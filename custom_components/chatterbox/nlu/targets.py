@@ -69,9 +69,7 @@ _NARROW: Final = [kind for value, kind in KINDS.items() if value != "everything"
 _TWO: Final = 2
 
 
-def places_of(
-    parts: Parts, names: HomeVocabulary, surroundings: Surroundings
-) -> Sequence[frozenset[str | None]]:
+def places_of(parts: Parts) -> Sequence[frozenset[str | None]]:
     """Return the areas of each place that is named, without areas for one that is not known.
 
     "Upstairs and in the kitchen" are two places, "the bedroom upstairs" is one.
@@ -81,11 +79,9 @@ def places_of(
         if span.role is Role.AND:
             runs.append([])
         elif span.role is Role.PLACE:
-            runs[-1].append(
-                frozenset(span.named.ids if span.named else names.areas_of(span.value))
-            )
+            runs[-1].append(parts.areas_of(span))
     if "here" in parts.values(Role.QUANTIFIER):
-        runs[-1].append(frozenset({surroundings.area_id} - {None}))
+        runs[-1].append(frozenset({parts.surroundings.area_id} - {None}))
     return [run[0].intersection(*run) for run in runs if run]
 
 
@@ -96,10 +92,18 @@ class CommandTargets:
     parts: Parts
     act: str
     domains: AbstractSet[str]
-    names: HomeVocabulary
-    surroundings: Surroundings
     among: frozenset[str] | None = None
     """The entities that can do it; None for all that have the domains."""
+
+    @property
+    def names(self) -> HomeVocabulary:
+        """The names of the home."""
+        return self.parts.names
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """Where the words were said."""
+        return self.parts.surroundings
 
     def found(self) -> frozenset[str] | Choice | None:
         """Return the entities; None if the words mean none, and a choice if one of several is meant."""
@@ -111,11 +115,7 @@ class CommandTargets:
             return (self._names_nothing and last) or None
         if self._is_about(last):
             return last
-        places = places_of(
-            self.parts,
-            self.names,
-            self.surroundings,
-        )
+        places = places_of(self.parts)
         if places:
             able = self.names.within(
                 able,
@@ -172,7 +172,7 @@ class CommandTargets:
         So in "make it warmer in the bathroom", and in "make it warmer" where none was
         spoken of.
         """
-        if self.parts.all(Role.ENTITY) or self.parts.all(Role.KIND):
+        if self.parts.all(Role.ENTITY, Role.KIND):
             return False
         if self.parts.all(Role.PLACE):
             is_heated = self.act == "set" and self.domains == CLIMATE
@@ -212,7 +212,7 @@ class CommandTargets:
 
     @property
     def _names_nothing(self) -> bool:
-        return not any(self.parts.all(role) for role in NAMING)
+        return not self.parts.all(*NAMING)
 
     @property
     def _quantifiers(self) -> frozenset[str]:

@@ -10,7 +10,6 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from ..speech.text.phrases import PhraseTree
 from .commands import PLAIN_ACTS, commands, following_commands, groups_of, may_mean
 from .kinds import KINDS, EntityKind
 from .lexicon import (
@@ -18,15 +17,21 @@ from .lexicon import (
     COMMA,
     GAP,
     POLITE,
-    Lexicon,
-    PhraseMeaning,
     Role,
     tokens,
     tokens_of_phrase,
 )
 from .modes import device_settings, setting_question
 from .questions import following_question, state_question, world_question
-from .reading import DURATIONS, Parts, PhraseSpan, Reading, read, telling_text
+from .reading import (
+    ACTING,
+    DURATIONS,
+    Parts,
+    PhraseSpan,
+    Reading,
+    read,
+    telling_text,
+)
 from .requests import (
     Choice,
     DeviceSetting,
@@ -74,17 +79,13 @@ _OF_COMMANDS: Final = (
     ),
 )
 """The roles of phrases that are no title where the act may be another one."""
-_ACTING: Final = frozenset({Role.ACT, Role.VERB})
+_COMMANDING: Final = frozenset({Role.ACT, Role.VERB})
+"""The roles of words with which a command begins."""
 _BEFORE_LISTS: Final = frozenset({Role.PREPOSITION, Role.PARTICLE})
 _OF_ITEMS: Final = frozenset({"add", "remove", "complete"})
-_DOING: Final = (
-    Role.ACT,
-    Role.VERB,
-    Role.PARTICLE,
-)
 _STARTING: Final = frozenset({"set", "start", "on", "create"})
 _OF_MUSIC: Final = _SILENT | NAMING | {Role.ACT, Role.TEXT, Role.QUANTIFIER}
-_OF_TIMERS: Final = _SILENT | {*_DOING, Role.AMOUNT, Role.KIND, Role.TEXT}
+_OF_TIMERS: Final = _SILENT | {*ACTING, Role.AMOUNT, Role.KIND, Role.TEXT}
 _LONGEST_UNKNOWN: Final = 3
 _BEFORE_NAMES: Final = frozenset({Role.ACT, Role.VERB, Role.AND, Role.PREPOSITION})
 _BEFORE_OTHERS: Final = frozenset({"at", "by", "find", "for", "to"})
@@ -125,55 +126,38 @@ _DIRECTIONS: Final = {
 
 @lru_cache(maxsize=64)
 def understand(
-    sentence: str, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
+    sentence: str, names: HomeVocabulary, surroundings: Surroundings
 ) -> Sequence[SpokenRequest]:
     """Return what a sentence asks for; empty if it is not understood. A turn asks often, and reads once."""
-    readings = read(
-        sentence,
-        words,
-        names,
-    )
+    readings = read(sentence, names)
     best: Sequence[SpokenRequest] = ()
     for reading in readings:
         if reading.unknown:
             break
-        requests = _requests(
-            reading,
-            words,
-            names,
-            surroundings,
-        )
+        requests = _requests(Parts(reading.spans, reading, surroundings))
         if not any(
             isinstance(one, (Choice, OpenQuestion, UnknownName)) for one in requests
         ):
             is_choice = any(isinstance(one, Choice) for one in best)
-            if requests and (not is_choice or _has_whole_names(reading, names)):
+            if requests and (not is_choice or _has_whole_names(reading)):
                 return requests
         else:
             best = best or requests
     if readings and not best:
-        unknown = _unknown_name(readings[0], names)
+        unknown = _unknown_name(readings[0])
     else:
         unknown = None
     return [unknown] if unknown else best
 
 
-def is_assumed(
-    sentence: str, words: Lexicon, names: HomeVocabulary, domains: AbstractSet[str]
-) -> bool:
+def is_assumed(sentence: str, names: HomeVocabulary, domains: AbstractSet[str]) -> bool:
     """Return whether all words of a sentence are explained, and none of them is about entities of some domains."""
-    found = (Parts(one.spans) for one in read(sentence, words, names))
-    explained = [
-        parts
-        for parts in found
-        if not (parts.all(Role.UNKNOWN) or parts.all(Role.TEXT))
-    ]
-    return bool(explained) and not any(
-        may_mean(parts, words, domains) for parts in explained
-    )
+    found = (Parts(one.spans, one) for one in read(sentence, names))
+    explained = [parts for parts in found if not parts.all(Role.UNKNOWN, Role.TEXT)]
+    return bool(explained) and not any(may_mean(parts, domains) for parts in explained)
 
 
-def _has_whole_names(reading: Reading, names: HomeVocabulary) -> bool:
+def _has_whole_names(reading: Reading) -> bool:
     """Return whether all is named by names, no aliases or kinds: the lamp called "Lamp", before a choice of lamps."""
     named = [
         (span, one)
@@ -183,7 +167,7 @@ def _has_whole_names(reading: Reading, names: HomeVocabulary) -> bool:
     ]
     is_by_name = all(
         tokens_of_phrase(reading.text(span.start, span.end))
-        == tokens_of_phrase(names.by_id[one].names[0])
+        == tokens_of_phrase(reading.names.by_id[one].names[0])
         for span, one in named
     )
     return (
@@ -193,47 +177,27 @@ def _has_whole_names(reading: Reading, names: HomeVocabulary) -> bool:
     )
 
 
-def _requests(
-    reading: Reading, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
-) -> Sequence[SpokenRequest]:
-    """Return the requests of a reading; empty if one of them is none."""
-    whole = Parts(_without_tag(reading.spans))
-    question = _question(
-        whole,
-        reading,
-        names,
-        surroundings,
-    )
+def _requests(sentence: Parts) -> Sequence[SpokenRequest]:
+    """Return the requests of a sentence; empty if one of them is none."""
+    whole = sentence.of(_without_tag(sentence.spans))
+    question = _question(whole)
     if question:
         return [question]
-    settings = _settings(
-        whole,
-        reading,
-        words,
-        names,
-        surroundings,
-    )
+    settings = _settings(whole)
     if settings:
         return settings
     found: list[SpokenRequest] = []
+    surroundings = whole.surroundings
     for spans in _divided(whole.spans):
-        parts = Parts(spans)
+        parts = replace(whole, spans=spans, surroundings=surroundings)
         other = (
-            _question(parts, reading, names, surroundings)
-            or following_question(parts, reading, names, surroundings)
-            or _of_list(parts, reading, words, names)
-            or _of_timer(parts, reading, words)
-            or _to_play(
-                parts,
-                reading,
-                words,
-                names,
-                surroundings,
-            )
+            _question(parts)
+            or following_question(parts)
+            or _of_list(parts)
+            or _of_timer(parts)
+            or _to_play(parts)
         )
-        several: Sequence[SpokenRequest] = (
-            [other] if other else _commands(parts, reading, words, names, surroundings)
-        )
+        several: Sequence[SpokenRequest] = [other] if other else _commands(parts)
         if not several:
             return ()
         found += several
@@ -246,7 +210,7 @@ def _without_tag(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:
     first, last = spans[0], spans[-1]
     is_tag = last.role is Role.QUESTION and last.value == "is"
     is_favour = first.role is Role.FILLER and first.value == POLITE and is_tag
-    is_acting = any(span.role in _ACTING for span in spans)
+    is_acting = any(span.role in _COMMANDING for span in spans)
     if is_favour and is_acting:
         return spans[:-1]
     return spans
@@ -267,62 +231,28 @@ def _is_reason(
             return False
 
 
-def _commands(
-    parts: Parts,
-    reading: Reading,
-    words: Lexicon,
-    names: HomeVocabulary,
-    surroundings: Surroundings,
-) -> Sequence[SpokenRequest]:
+def _commands(parts: Parts) -> Sequence[SpokenRequest]:
     """Return what is to be done with things of the home; empty if the words do not ask for it."""
-    settings = _settings(
-        parts,
-        reading,
-        words,
-        names,
-        surroundings,
-    )
+    settings = _settings(parts)
     if settings:
         return settings
-    if _is_cut_question(parts, reading) or _is_vague(parts, reading, words):
+    if _is_cut_question(parts) or _is_vague(parts):
         return ()
-    found = commands(
-        parts,
-        reading,
-        words,
-        names,
-        surroundings,
-    )
-    return found or following_commands(parts, reading, names, surroundings)
+    return commands(parts) or following_commands(parts)
 
 
-def _settings(
-    parts: Parts,
-    reading: Reading,
-    words: Lexicon,
-    names: HomeVocabulary,
-    surroundings: Surroundings,
-) -> Sequence[SpokenRequest]:
-    if _is_cut_question(parts, reading) or _may_say_off(parts, reading, words):
+def _settings(parts: Parts) -> Sequence[SpokenRequest]:
+    if _is_cut_question(parts) or _may_say_off(parts):
         return ()
-    return device_settings(
-        parts,
-        words,
-        names,
-        surroundings,
-    )
+    return device_settings(parts)
 
 
-def _may_say_off(
-    parts: Parts,
-    reading: Reading,
-    words: Lexicon,
-) -> bool:
+def _may_say_off(parts: Parts) -> bool:
     """Return whether a word is read as a preposition that may say "off": "eco mode off"."""
     return any(
         (meaning.role, meaning.value) == (Role.STATE, "off")
         for span in parts.all(Role.PREPOSITION)
-        for _, meaning in words.phrases.found(reading.heard, span.start)
+        for _, meaning in parts.reading.meanings(span.start)
     )
 
 
@@ -346,28 +276,13 @@ def _after(
     )
 
 
-def _question(
-    parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
-) -> WorldQuestion | StateQuestion | None:
-    return (
-        world_question(parts, is_marked=reading.is_asked)
-        or setting_question(
-            parts,
-            names,
-            surroundings,
-        )
-        or state_question(
-            parts,
-            reading,
-            names,
-            surroundings,
-        )
-    )
+def _question(parts: Parts) -> WorldQuestion | StateQuestion | None:
+    return world_question(parts) or setting_question(parts) or state_question(parts)
 
 
-def _is_cut_question(parts: Parts, reading: Reading) -> bool:
+def _is_cut_question(parts: Parts) -> bool:
     """Return whether words without an act are asked: "lights on?"."""
-    return reading.is_asked and not (parts.all(Role.ACT) or parts.all(Role.VERB))
+    return parts.reading.is_asked and not parts.all(Role.ACT, Role.VERB)
 
 
 def _divided(spans: Sequence[PhraseSpan]) -> list[Sequence[PhraseSpan]]:
@@ -380,7 +295,7 @@ def _divided(spans: Sequence[PhraseSpan]) -> list[Sequence[PhraseSpan]]:
         at
         for at, (before, span) in enumerate(pairwise(spans), start=1)
         if before.role is Role.AND
-        and (span.role in _ACTING or _has_two_acts(spans, at))
+        and (span.role in _COMMANDING or _has_two_acts(spans, at))
     ]
     bounds = [
         0,
@@ -397,7 +312,7 @@ def _has_two_acts(
 ) -> bool:
     """Return whether an act ends before the joining word before a span, and another one follows."""
     is_ended = at > 1 and spans[at - 2].role in {Role.ACT, Role.PARTICLE}
-    return is_ended and any(span.role in _ACTING for span in spans[at:])
+    return is_ended and any(span.role in _COMMANDING for span in spans[at:])
 
 
 def _without_joining(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:
@@ -406,50 +321,39 @@ def _without_joining(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:
     return spans
 
 
-def _of_list(
-    parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabulary
-) -> ListRequest | OpenQuestion | None:
+def _of_list(parts: Parts) -> ListRequest | OpenQuestion | None:
     """Return what is to be done with a list and the items on it."""
-    parts = _with_item(parts, names)
-    act = parts.act(words) or _act_of_question(parts)
+    parts = _with_item(parts)
+    act = parts.act or _act_of_question(parts)
     is_explained = _OF_LISTS.issuperset(parts.by_role)
     if not is_explained or act not in {*_OF_ITEMS, "read", "has"}:
         return None
     lists = frozenset[str]().union(*(one.ids for one in parts.named))
     kinds = {*parts.values(Role.KIND)}
-    is_list = names.domains(lists) <= {_LIST} and kinds <= _LISTS
+    is_list = parts.names.domains(lists) <= {_LIST} and kinds <= _LISTS
     if not is_list or len(lists) > 1:
         return None
     request, is_named = ListRequest(act, "".join(lists)), bool(lists or kinds)
     texts = parts.all(Role.TEXT)
     if act == "read":
-        if is_named and not texts:
-            return _whole_list(request, parts)
-        return None
+        return _whole_list(request, parts) if is_named and not texts else None
     if len(texts) != 1 or {*parts.values(Role.DAY)} - {"0"}:
         return None
+    [text] = texts
     if is_named:
-        return _on_list(
-            request,
-            texts[0],
-            parts,
-            reading,
-            words,
-        )
-    if _names_list(reading, texts[0], names):
+        return _on_list(request, text, parts)
+    if any(
+        parts.names.domains(one.ids) == {_LIST} for one in parts.reading.named_in(text)
+    ):
         return None  # "add milk, the chores"
-    return _on_any_list(
-        request,
-        texts[0],
-        parts,
-        reading,
-        words,
-    )
+    if _is_for_any_list(text, parts):
+        return _with_items(request, text, parts.reading)
+    return None
 
 
-def _with_item(parts: Parts, names: HomeVocabulary) -> Parts:
+def _with_item(parts: Parts) -> Parts:
     """Return words in which the name of another entity beside a list is an item: "put coffee on the list"."""
-    listed = [_LIST in names.domains(one.ids) for one in parts.named]
+    listed = [_LIST in parts.names.domains(one.ids) for one in parts.named]
     if not (any(listed) or _LISTS & {*parts.values(Role.KIND)}) or all(listed):
         return parts
     named = zip(
@@ -468,7 +372,7 @@ def _with_item(parts: Parts, names: HomeVocabulary) -> Parts:
         else span
         for span in parts.spans
     ]
-    return Parts(spans)
+    return parts.of(spans)
 
 
 def _whole_list(request: ListRequest, parts: Parts) -> ListRequest:
@@ -482,36 +386,22 @@ def _whole_list(request: ListRequest, parts: Parts) -> ListRequest:
     )
 
 
-def _names_list(
-    reading: Reading,
-    text: PhraseSpan,
-    names: HomeVocabulary,
-) -> bool:
-    heard = reading.heard[text.start : text.end]
-    return any(
-        names.domains(one.ids) == {_LIST}
-        for at in range(len(heard))
-        for _, one in names.found(heard, at)
-    )
-
-
 def _on_list(
     request: ListRequest,
     text: PhraseSpan,
     parts: Parts,
-    reading: Reading,
-    words: Lexicon,
 ) -> ListRequest | OpenQuestion | None:
     """Return a request with the items of a text before or after a list."""
+    reading = parts.reading
     following = [span.role for span in parts.spans if span.start == text.end]
-    lists = [*parts.all(Role.KIND), *parts.all(Role.ENTITY)]
+    lists = parts.all(Role.KIND, Role.ENTITY)
     is_after = not following and any(span.end <= text.start for span in lists)
     is_answer = bool(following) and reading.heard[text.end] == COMMA
     is_before = _BEFORE_LISTS.issuperset(following[:1] or [Role.TEXT])
     if not (is_after or is_answer or is_before):
         return None
     phrase = reading.text(text.start, text.end)
-    if " ".join(tokens_of_phrase(phrase)) in words.indefinite:
+    if " ".join(tokens_of_phrase(phrase)) in reading.words.indefinite:
         return OpenQuestion(
             "item",
             reading.sentence.replace(
@@ -520,48 +410,25 @@ def _on_list(
                 1,
             ),
         )
-    items = _items(
-        reading,
-        text,
-        words,
-    )
-    if items:
-        return replace(request, items=items)
-    return None
+    return _with_items(request, text, reading)
 
 
-def _on_any_list(
-    request: ListRequest,
-    text: PhraseSpan,
-    parts: Parts,
-    reading: Reading,
-    words: Lexicon,
-) -> ListRequest | None:
-    """Return a request to add items where no list is named: "add eggs". Its words mean nothing else."""
+def _is_for_any_list(text: PhraseSpan, parts: Parts) -> bool:
+    """Return whether items are added where no list is named: "add eggs". Their words mean nothing else."""
     after = [span.role for span in parts.spans if span.start >= text.end]
     is_last = {Role.FILLER, Role.PARTICLE}.issuperset(after)
-    is_added = _acts_before(reading, text.start, words) == {"add"}
+    is_added = _acts_before(parts.reading, text.start) == {"add"}
     plain: dict[tuple[int, int], bool] = {}
     for at in range(text.start, text.end):
-        for end, one in words.phrases.found(reading.heard, at):
+        for end, one in parts.reading.meanings(at):
             is_one = one.role is Role.AND or one.value == ARTICLE or one.value in KINDS
             plain[at, end] = plain.get((at, end), False) or is_one
-    is_plain = all(plain.values())
-    if not (is_last and is_added and is_plain):
-        return None
-    items = _items(
-        reading,
-        text,
-        words,
-    )
-    if items:
-        return replace(request, items=items)
-    return None
+    return is_last and is_added and all(plain.values())
 
 
 def _act_of_question(parts: Parts) -> str:
     """Return what a question about lists without an act wants: their names, or whether an item is there."""
-    if any(parts.all(role) for role in _DOING):
+    if parts.all(*ACTING):
         return ""
     forms = {*parts.values(Role.QUESTION)}
     roles = [span.role for span in parts.spans]
@@ -571,134 +438,85 @@ def _act_of_question(parts: Parts) -> str:
     return "read" if is_which else ""
 
 
-def _items(
-    reading: Reading,
-    text: PhraseSpan,
-    words: Lexicon,
-) -> tuple[str, ...]:
-    """Return the items of a text: "milk, eggs and bread" are three. It is empty if one of them is no name."""
-    heard, bounds = reading.heard, _bounds(reading, text, words)
+def _with_items(
+    request: ListRequest, text: PhraseSpan, reading: Reading
+) -> ListRequest | None:
+    """Return a request with the items of a text: "milk, eggs and bread" are three. None if one of them is no name."""
+    heard, words = reading.heard, reading.words
     spans = [
-        (_after_articles(heard[:end], start, words), end)
-        for (_, start), (end, _) in pairwise(bounds)
+        (_after_articles(reading, start, end), end)
+        for (_, start), (end, _) in pairwise(_bounds(reading, text))
         if start < end
     ]
     is_vague = any(
         " ".join(heard[start:end]) in words.indefinite for start, end in spans
     )
-    is_list = any(
-        one.value in _LISTS
-        for at in range(text.start, text.end)
-        for _, one in words.phrases.found(heard, at)
+    is_other = any(
+        one.value in _LISTS or one.role is Role.REVERSING
+        for one in reading.meanings_in(text)
     )
-    if is_vague or is_list or _has(reading, text, words.phrases, Role.REVERSING):
-        return ()
     items = tuple(reading.text(start, end) for start, end in spans)
-    if all(telling_text(item, words) for item in items):
-        return items
-    return ()
+    is_named = bool(items) and all(telling_text(item, words) for item in items)
+    if is_vague or is_other or not is_named:
+        return None
+    return replace(request, items=items)
 
 
-def _bounds(
-    reading: Reading, text: PhraseSpan, words: Lexicon
-) -> Sequence[tuple[int, int]]:
+def _bounds(reading: Reading, text: PhraseSpan) -> Sequence[tuple[int, int]]:
     """Return the ends and starts of the items of a text: commas and joining words stand between them."""
-    heard, at = reading.heard, text.start
+    at = text.start
     bounds = [(text.start, text.start)]
     while at < text.end:
-        found = words.phrases.found(heard, at)
-        ends = [end for end, meaning in found if meaning.role is Role.AND]
-        ends += [at + 1] * (heard[at] == COMMA)
+        ends = [end for end, one in reading.meanings(at) if one.role is Role.AND]
+        ends += [at + 1] * (reading.heard[at] == COMMA)
         bounds += [(at, max(ends))] if ends else []
         at = max(ends, default=at + 1)
     return [*bounds, (text.end, text.end)]
 
 
-def _after_articles(
-    heard: Sequence[str],
-    start: int,
-    words: Lexicon,
-) -> int:
+def _after_articles(reading: Reading, start: int, until: int) -> int:
     """Return where an item begins after its articles: "leche" of "la leche"."""
     ends = [
         end
-        for end, meaning in words.phrases.found(heard, start)
-        if meaning.value == ARTICLE
+        for end, meaning in reading.meanings(start)
+        if meaning.value == ARTICLE and end <= until
     ]
-    if ends and max(ends) < len(heard):
-        return _after_articles(
-            heard,
-            max(ends),
-            words,
-        )
+    if ends and max(ends) < until:
+        return _after_articles(reading, max(ends), until)
     return start
 
 
-def _has(
-    reading: Reading,
-    text: PhraseSpan,
-    phrases: PhraseTree[PhraseMeaning] | HomeVocabulary,
-    *roles: Role,
-) -> bool:
-    """Return whether a text has phrases of some roles."""
-    return any(
-        one.role in roles
-        for at in range(text.start, text.end)
-        for _, one in phrases.found(reading.heard, at)
-    )
-
-
-def _acts_before(
-    reading: Reading,
-    end: int,
-    words: Lexicon,
-) -> frozenset[str]:
+def _acts_before(reading: Reading, end: int) -> frozenset[str]:
     """Return all that the act before a word may be: "pon" stands before lights, music and items of lists."""
-    heard = reading.heard[:end]
     for start in range(end):
-        found = words.phrases.found(heard, start)
         acts = [
-            words.acts_of(one)
-            for until, one in found
-            if until == end and one.role in _ACTING
+            reading.words.acts_of(one)
+            for until, one in reading.meanings(start)
+            if until == end and one.role in _COMMANDING
         ]
         if acts:
             return frozenset[str]().union(*acts)
     return frozenset()
 
 
-def _is_vague(
-    parts: Parts,
-    reading: Reading,
-    words: Lexicon,
-) -> bool:
+def _is_vague(parts: Parts) -> bool:
     """Return whether an act that may be another one is for a part of a name: "pon la mesa" is for no lamp."""
-    acts = (_acts_before(reading, one.end, words) for one in parts.all(Role.ACT))
-    is_part = any(
-        span.named and not (span.named.is_whole or span.named.is_kind)
-        for span in parts.all(Role.ENTITY)
-    )
-    is_on = "on" in parts.acts(words)
-    return is_on and is_part and any("add" in one for one in acts)
+    acts = (_acts_before(parts.reading, one.end) for one in parts.all(Role.ACT))
+    is_part = any(not (one.is_whole or one.is_kind) for one in parts.named)
+    return "on" in parts.acts and is_part and any("add" in one for one in acts)
 
 
-def _to_play(
-    parts: Parts,
-    reading: Reading,
-    words: Lexicon,
-    names: HomeVocabulary,
-    surroundings: Surroundings,
-) -> PlayRequest | None:
+def _to_play(parts: Parts) -> PlayRequest | None:
     """Return what is to be played, and on which players if they are named after it. The words name no time."""
-    kinds, texts = parts.all(Role.KIND), parts.all(Role.TEXT)
-    is_whole = _OF_MUSIC.issuperset(parts.by_role) and len(texts) + len(kinds) == 1
-    if parts.act(words) != "play" or not is_whole:
+    titles = parts.all(Role.TEXT, Role.KIND)
+    is_whole = _OF_MUSIC.issuperset(parts.by_role) and len(titles) == 1
+    if parts.act != "play" or not is_whole:
         return None
     if parts.values(Role.KIND) not in ([], ["music"]):
         return None
     if parts.values(Role.QUANTIFIER) not in ([], ["home"]):
         return None
-    title = (*texts, *kinds)[0]
+    [title] = titles
     others = [span for span in parts.spans if span is not title]
     players = frozenset[str]()
     is_named = any(span.role in NAMING | {Role.QUANTIFIER} for span in others)
@@ -707,98 +525,66 @@ def _to_play(
     else:
         groups = []
     for group in groups:
-        found = CommandTargets(
-            Parts(group), "play", PLAYER, names, surroundings
-        ).found()
+        found = CommandTargets(parts.of(group), "play", PLAYER).found()
         if not isinstance(found, frozenset):
             return None
         players |= found
-    is_each = len(players) > 1
-    text = reading.text(title.start, title.end)
-    if kinds:
-        return PlayRequest(
-            text,
-            text,
-            players,
-            is_each,
-        )
-    query = telling_text(text, words)
-    is_plain = query and _is_title(title, reading, words, names)
-    if is_plain:
-        return PlayRequest(query, text, players, is_each)
+    text = parts.reading.text(title.start, title.end)
+    if title.role is Role.KIND:
+        query = text
+    elif _is_title(title, parts.reading):
+        query = telling_text(text, parts.reading.words)
+    else:
+        query = ""
+    if query:
+        return PlayRequest(query, text, players, is_each=len(players) > 1)
     return None
 
 
-def _is_title(
-    text: PhraseSpan, reading: Reading, words: Lexicon, names: HomeVocabulary
-) -> bool:
+def _is_title(text: PhraseSpan, reading: Reading) -> bool:
     """Return whether words after an act are a title, and nothing else that it may be for."""
-    is_wide = _ends_everywhere(
-        reading,
-        text,
-        words,
-    )
-    if is_wide or _has(reading, text, names, Role.PLACE, Role.ENTITY):
+    if _ends_everywhere(text, reading) or any(reading.named_in(text)):
         return False
-    is_vague = _acts_before(reading, text.start, words) != {"play"}
-    if is_vague and not _may_be_music(text, reading, words):
+    is_vague = _acts_before(reading, text.start) != {"play"}
+    if is_vague and not _may_be_music(text, reading):
         return False
-    known = _OF_COMMANDS if is_vague else ()
-    return not _has(
-        reading, text, words.phrases, Role.REVERSING, Role.DAY, Role.UNIT, *known
-    )
+    others = {Role.REVERSING, Role.DAY, Role.UNIT, *(_OF_COMMANDS if is_vague else ())}
+    return others.isdisjoint(one.role for one in reading.meanings_in(text))
 
 
-def _may_be_music(
-    text: PhraseSpan,
-    reading: Reading,
-    words: Lexicon,
-) -> bool:
+def _may_be_music(text: PhraseSpan, reading: Reading) -> bool:
     """Return whether words after an act for several things may be a title.
 
     "Della musica tranquilla" may, "a letto i bambini" and "musica in soffitta" may not.
     """
     kinds, placed = set[str](), False
     for at in range(text.start, text.end):
-        found = [one for _, one in words.phrases.found(reading.heard, at)]
+        found = [one for _, one in reading.meanings(at)]
         placed |= bool(kinds) and any(one.role is Role.PREPOSITION for one in found)
         kinds |= {one.value for one in found if one.role is Role.KIND}
-    is_bare = not kinds and not words.is_small(reading.heard[text.start])
+    is_bare = not kinds and not reading.words.is_small(reading.heard[text.start])
     return is_bare or (kinds == {"music"} and not placed)
 
 
-def _ends_everywhere(
-    reading: Reading,
-    text: PhraseSpan,
-    words: Lexicon,
-) -> bool:
+def _ends_everywhere(text: PhraseSpan, reading: Reading) -> bool:
     """Return whether a text ends with "everywhere", which is a part of few titles: "here there and everywhere"."""
     for at in range(text.start + 1, text.end):
-        found = words.phrases.found(reading.heard, at)
         is_home = any(
             end == text.end and one.role is Role.QUANTIFIER and one.value == "home"
-            for end, one in found
+            for end, one in reading.meanings(at)
         )
-        before = words.phrases.found(
-            reading.heard,
-            at - 1,
+        is_joined = any(
+            one.role is Role.AND for end, one in reading.meanings(at - 1) if end == at
         )
-        if is_home and not any(
-            one.role is Role.AND for end, one in before if end == at
-        ):
+        if is_home and not is_joined:
             return True
     return False
 
 
-def _of_timer(
-    parts: Parts,
-    reading: Reading,
-    words: Lexicon,
-) -> TimerRequest | None:
+def _of_timer(parts: Parts) -> TimerRequest | None:
     """Return a timer to start, with its name: "a 5 minute pasta timer", "a timer for the pasta, 9 minutes"."""
     amounts, texts = parts.all(Role.AMOUNT), parts.all(Role.TEXT)
-    acts = [span for role in _DOING for span in parts.all(role)]
-    is_started = not acts or any(one in _STARTING for one in parts.acts(words))
+    is_started = not parts.all(*ACTING) or any(one in _STARTING for one in parts.acts)
     is_timer = parts.values(Role.KIND) == ["timer"] and _OF_TIMERS.issuperset(
         parts.by_role
     )
@@ -813,40 +599,29 @@ def _of_timer(
         return None
     if not texts:
         return TimerRequest(durations)
-    name = _name_of_timer(
-        texts[0],
-        parts,
-        reading,
-        words,
-    )
+    name = _name_of_timer(texts[0], parts)
     if name:
         return TimerRequest(durations, name)
     return None
 
 
-def _name_of_timer(
-    text: PhraseSpan, parts: Parts, reading: Reading, words: Lexicon
-) -> str:
+def _name_of_timer(text: PhraseSpan, parts: Parts) -> str:
     """Return the name of a timer: before its kind, after it, or after "for"; empty if a text is none."""
+    reading = parts.reading
     before = [span for span in parts.spans if span.end <= text.start]
     after = [span.role for span in parts.spans if span.start == text.end]
     is_after_kind = before[-1].role is Role.KIND and after == [Role.AMOUNT]
     is_told = before[-1].value == "for" or after == [Role.KIND] or is_after_kind
-    is_plain = not _has(
-        reading, text, words.phrases, Role.REVERSING, Role.DAY, Role.UNIT, Role.AND
-    )
-    is_number = any(words.numbers.found(reading.heard, text.start))
+    others = {Role.REVERSING, Role.DAY, Role.UNIT, Role.AND}
+    is_plain = others.isdisjoint(one.role for one in reading.meanings_in(text))
+    is_number = any(reading.words.numbers.found(reading.heard, text.start))
     is_part = is_number and after == [Role.PREPOSITION]  # "three quarters of an hour"
-    phrase = reading.text(text.start, text.end)
     if is_told and is_plain and not is_part:
-        return telling_text(phrase, words)
+        return telling_text(reading.text(text.start, text.end), reading.words)
     return ""
 
 
-def _unknown_name(
-    reading: Reading,
-    names: HomeVocabulary,
-) -> UnknownName | None:
+def _unknown_name(reading: Reading) -> UnknownName | None:
     """Return the name in a command that nothing has, if that is all that is not explained."""
     spans = [span for span in reading.spans if span.role is not Role.FILLER]
     unknown = [at for at, span in enumerate(spans) if span.role is Role.UNKNOWN]
@@ -859,16 +634,12 @@ def _unknown_name(
     kind = None
     if after and after[0].role is Role.KIND and after[0].start == end:
         kind = KINDS.get(after[0].value)
-    if kind is None:
-        text = reading.text(start, end)
-        if _is_for_entities(before, after):
-            return UnknownName(text)
-        return None
-    text = reading.text(
-        start,
-        after[0].end,
-    )
-    return UnknownName(text, _alike(text, kind, names))
+    if kind:
+        text = reading.text(start, after[0].end)
+        return UnknownName(text, _alike(text, kind, reading.names))
+    if _is_for_entities(before, after):
+        return UnknownName(reading.text(start, end))
+    return None
 
 
 def _alike(

@@ -132,7 +132,7 @@ def test_what_is_done_is_named(language: str, pytestconfig: pytest.Config) -> No
             if chance.random() < 0.3
             else f"{command} {addition}"
         )
-        requests = understand(sentence, words, names, HERE)
+        requests = understand(sentence, names, HERE)
         ids = {
             one
             for each in requests

@@ -58,7 +58,7 @@ def understood(sentence: str, language: str) -> str:
 def requests_of(sentence: str, language: str) -> Sequence[SpokenRequest]:
     """Return what a sentence asks for, nothing if all of it is unknown."""
     words = words_of(language)
-    requests = understand(sentence, words, demo_names(language, words), HERE)
+    requests = understand(sentence, demo_names(language, words), HERE)
     return () if all(isinstance(one, UnknownName) for one in requests) else requests
 
 
@@ -166,7 +166,7 @@ def test_what_is_no_plain_request_is_not_understood(language: str) -> None:
 )
 def test_without_a_room_the_lights_are_all_of_them(sentence: str, lights: int) -> None:
     words = words_of("en")
-    requests = understand(sentence, words, demo_names("en", words), Surroundings())
+    requests = understand(sentence, demo_names("en", words), Surroundings())
     assert (
         sum(len(one.ids) for one in requests if isinstance(one, EntityCommand))
         == lights
@@ -179,7 +179,7 @@ def test_a_name_that_nothing_has_is_told_as_it_was_said(
     language: str, sentence: str, name: str
 ) -> None:
     words = words_of(language)
-    unknown = understand(sentence, words, demo_names(language, words), HERE)
+    unknown = understand(sentence, demo_names(language, words), HERE)
     assert [one.text for one in unknown if isinstance(one, UnknownName)] == [
         name
     ] * bool(name)
@@ -289,13 +289,13 @@ def test_a_reading_has_each_word_once(language: str, data: st.DataObject) -> Non
         )
     )
     sentence = " ".join(pieces)
-    for reading in read(sentence, words, demo_names(language, words)):
+    for reading in read(sentence, demo_names(language, words)):
         covered = [at for span in reading.spans for at in range(span.start, span.end)]
-        assert covered == [*range(len(reading.words))]
-        assert fold("".join(one.word for one in reading.words)) == fold(
+        assert covered == [*range(len(reading.tokens))]
+        assert fold("".join(one.word for one in reading.tokens)) == fold(
             "".join(one.word for one in tokens(sentence))
         )
-        understand(sentence, words, demo_names(language, words), HERE)
+        understand(sentence, demo_names(language, words), HERE)
 
 
 REPEATED = (
@@ -317,12 +317,12 @@ def test_each_word_is_read_in_few_steps(language: str, piece: str) -> None:
     words = words_of(language)
     names = demo_names(language, words)
     sentence = " ".join((piece.split() * MOST_WORDS)[:MOST_WORDS])
-    assert calls_of(partial(read, sentence, words, names)) < MOST_CALLS * MOST_WORDS
+    assert calls_of(partial(read, sentence, names)) < MOST_CALLS * MOST_WORDS
 
 
 def test_a_long_story_is_not_read() -> None:
     words = words_of("en")
-    assert read("on " * (MOST_WORDS + 1), words, demo_names("en", words)) == ()
+    assert read("on " * (MOST_WORDS + 1), demo_names("en", words)) == ()
 
 
 def calls_of(action: Callable[[], object]) -> int:
