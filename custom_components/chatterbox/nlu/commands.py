@@ -8,16 +8,16 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import Final
 
-from .kinds import KINDS, ON_OFF
-from .lexicon import SLIGHTLY, Role
-from .reading import ACTING, Parts, PhraseSpan
+from .kinds import KINDS, ON_OFF, OPENED
+from .lexicon import SILENT, SLIGHTLY, Role
+from .reading import ACTING, NAMING, Parts, PhraseSpan
 from .requests import (
     Choice,
     EntityCommand,
     OpenQuestion,
     UnknownName,
 )
-from .targets import LIGHT, NAMING, PLAYER, ROBOTS, STEPS, CommandTargets
+from .targets import LIGHT, PLAYER, ROBOTS, STEPS, CommandTargets
 
 type Commanded = EntityCommand | Choice | OpenQuestion | UnknownName
 
@@ -45,8 +45,8 @@ _ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
     "on": ON_OFF | _RUN | {"vacuum", "valve"},
     "off": ON_OFF | {"vacuum", "valve"},
     "brew": frozenset({"switch"}) | _RUN,
-    "open": frozenset({"cover", "valve"}),
-    "close": frozenset({"cover", "valve"}),
+    "open": OPENED,
+    "close": OPENED,
     "lock": frozenset({"lock"}),
     "unlock": frozenset({"lock"}),
     "brighter": LIGHT,
@@ -86,7 +86,7 @@ _BY_ASPECT: Final[Mapping[str, frozenset[str]]] = {
     "volume": PLAYER,
     "temperature": frozenset({"climate"}),
     "speed": frozenset({"fan"}),
-    "position": frozenset({"cover", "valve"}),
+    "position": OPENED,
 }
 _BY_UNIT: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(
@@ -101,31 +101,24 @@ _BY_UNIT: Final[Mapping[str, frozenset[str]]] = {
     "kelvin": LIGHT,
     "": frozenset({"light", "climate", "media_player"}),
 }
-_ROLES: Final = frozenset(
-    {
-        *(
-            Role.FILLER,
-            Role.PREPOSITION,
-            Role.AND,
-            Role.ACT,
-            Role.VERB,
-            Role.PARTICLE,
-            Role.ENTITY,
-            Role.PLACE,
-        ),
-        *(
-            Role.KIND,
-            Role.ASPECT,
-            Role.AMOUNT,
-            Role.LEVEL,
-            Role.COLOUR,
-            Role.QUANTIFIER,
-            Role.PRONOUN,
-            Role.STATE,
-        ),
+_VALUES: Final = (
+    Role.AMOUNT,
+    Role.LEVEL,
+    Role.COLOUR,
+)
+_ROLES: Final = (
+    SILENT
+    | ACTING
+    | NAMING
+    | {
+        *_VALUES,
+        Role.ASPECT,
+        Role.QUANTIFIER,
+        Role.PRONOUN,
+        Role.STATE,
     }
 )
-_OF_NAMES: Final = NAMING | {Role.QUANTIFIER, Role.FILLER, Role.PREPOSITION, Role.AND}
+_OF_NAMES: Final = SILENT | NAMING | {Role.QUANTIFIER}
 _TELLING: Final = (
     Role.ENTITY,
     Role.KIND,
@@ -141,11 +134,6 @@ _SETTABLE: Final = frozenset(
         "temperature",
         "volume",
     }
-)
-_VALUES: Final = (
-    Role.AMOUNT,
-    Role.LEVEL,
-    Role.COLOUR,
 )
 _OPENING: Final = {
     "open": "close",
@@ -220,7 +208,10 @@ def _acts(parts: Parts) -> Sequence[str]:
     return acts
 
 
-def _moved_again(acts: Sequence[str], parts: Parts) -> EntityCommand | None:
+def _moved_again(
+    acts: Sequence[str],
+    parts: Parts,
+) -> EntityCommand | None:
     """Return the command that has moved something a bit, once more or back: "a bit more"."""
     command = parts.surroundings.command
     if command is None or not command.is_by or command.act not in _OPENING:
@@ -250,7 +241,10 @@ def _is_about_something(parts: Parts) -> bool:
     )
 
 
-def _further(acts: Sequence[str], parts: Parts) -> Sequence[str]:
+def _further(
+    acts: Sequence[str],
+    parts: Parts,
+) -> Sequence[str]:
     """Return acts, in place of "more" and "less" what was more before."""
     command, is_named = parts.surroundings.command, _is_about_something(parts)
     if command is None or command.act not in STEPS or is_named:
@@ -262,7 +256,10 @@ def _further(acts: Sequence[str], parts: Parts) -> Sequence[str]:
     return [again.get(act, act) for act in acts]
 
 
-def _commands(act: str, parts: Parts) -> Sequence[Commanded] | None:
+def _commands(
+    act: str,
+    parts: Parts,
+) -> Sequence[Commanded] | None:
     """Return the commands of an act; None if it is not for what the words name."""
     command = _with_value(act, parts)
     if command is None:
@@ -272,7 +269,11 @@ def _commands(act: str, parts: Parts) -> Sequence[Commanded] | None:
     groups = [*groups_of(parts.spans)]
     while groups:
         group = groups.pop(0)
-        targets = CommandTargets(parts.of(group), command.act, domains)
+        targets = CommandTargets(
+            parts.of(group),
+            command.act,
+            domains,
+        )
         match targets.found():
             case None if parted := _parted(group):
                 groups = [*parted, *groups]
@@ -318,7 +319,10 @@ def _unknown(targets: CommandTargets) -> Sequence[UnknownName] | None:
     if is_here or replace(targets, domains=domains).found():
         return None
     start, end = named[0].start, named[-1].end
-    called = parts.names.found(parts.reading.heard, start)
+    called = parts.names.found(
+        parts.reading.heard,
+        start,
+    )
     if any(last == end and one.is_whole for last, one in called):
         return None  # it is there, whatever else the words may mean
     return [UnknownName(parts.reading.text(start, end))]
@@ -342,7 +346,10 @@ def following_commands(parts: Parts) -> Sequence[EntityCommand | Choice]:
     return ()
 
 
-def may_mean(parts: Parts, domains: AbstractSet[str]) -> bool:
+def may_mean(
+    parts: Parts,
+    domains: AbstractSet[str],
+) -> bool:
     """Return whether the words of a request may be for entities of some domains.
 
     A place alone does not tell: "ouvre le garage" is not about its light, and "the
@@ -363,7 +370,10 @@ def may_mean(parts: Parts, domains: AbstractSet[str]) -> bool:
     )
 
 
-def _is_run(span: PhraseSpan, parts: Parts) -> bool:
+def _is_run(
+    span: PhraseSpan,
+    parts: Parts,
+) -> bool:
     """Return whether a phrase is the name of a scene or a script: the whole, or a part beside "scene"."""
     if span.named is None or span.role is not Role.ENTITY:
         return span.value in _SCENES
@@ -563,13 +573,22 @@ def _as_set(
 
 def _domains(command: EntityCommand) -> frozenset[str]:
     """Return the domains that a command may be for."""
-    domains = _ACTS_ON.get(command.act, frozenset())
+    domains = _ACTS_ON.get(
+        command.act,
+        frozenset(),
+    )
     if command.aspect:
-        domains &= _BY_ASPECT.get(command.aspect, frozenset())
+        domains &= _BY_ASPECT.get(
+            command.aspect,
+            frozenset(),
+        )
     if command.colour:
         domains &= LIGHT
     if command.amount is not None:
-        domains &= _BY_UNIT.get(command.unit, frozenset())
+        domains &= _BY_UNIT.get(
+            command.unit,
+            frozenset(),
+        )
         if command.amount > _ALL and command.unit in {"", "percent"}:
             domains -= _BY_UNIT["percent"]
     return domains

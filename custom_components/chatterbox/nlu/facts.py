@@ -65,7 +65,10 @@ def _phrases(text: str) -> _Phrases:
     return tuple(sorted(found, key=len, reverse=True))
 
 
-def fact_request(sentence: str, words: Lexicon) -> FactRequest | None:
+def fact_request(
+    sentence: str,
+    words: Lexicon,
+) -> FactRequest | None:
     """Return what a sentence wants to be done with facts; None for any other sentence."""
     known = _LANGUAGES.get(words.language)
     if known is None:
@@ -97,14 +100,20 @@ def fact_request(sentence: str, words: Lexicon) -> FactRequest | None:
     return None
 
 
-def _is_own(fact: str, known: _FactWords) -> bool:
+def _is_own(
+    fact: str,
+    known: _FactWords,
+) -> bool:
     for ours in divided(known.get("ours", "")):
         fact = fact.replace(ours, "")
     heard = tuple(tokens_of_phrase(fact))
     return any(contains_phrase(heard, own) for own in _phrases(known["own"]))
 
 
-def without_until(words: str, language: str) -> str:
+def without_until(
+    words: str,
+    language: str,
+) -> str:
     """Return words for the end of something without "until"."""
     text, codes = words.strip(), (base_language(language), _FALLBACK)
     known = [_LANGUAGES[code] for code in codes if code in _LANGUAGES]

@@ -46,7 +46,10 @@ def _sentences(
     return frozenset(tuple(tokens_of_phrase(sentence)) for sentence in sentences)
 
 
-def guest_mode_wish(sentence: str, words: Lexicon) -> GuestModeWish | None:
+def guest_mode_wish(
+    sentence: str,
+    words: Lexicon,
+) -> GuestModeWish | None:
     """Return what a sentence wants of guest mode; None for any other sentence."""
     code = words.language
     heard = [one.word for one in words.tokens(sentence) if one.word != COMMA]

@@ -13,10 +13,18 @@ from typing import Final, NamedTuple
 
 from ..agent.text import MOST_UNDERSTOOD, base_language, read_language_files
 from ..speech.text.phrases import Token, divided
-from .kinds import KINDS, ON_OFF
-from .lexicon import COMMA, Lexicon, Role, phrase_table, read_lexicon, tokens_of_phrase
+from .kinds import BY_STATE, KINDS, OPENINGS
+from .lexicon import (
+    COMMA,
+    SMALL,
+    Lexicon,
+    Role,
+    phrase_table,
+    read_lexicon,
+    tokens_of_phrase,
+)
 from .questions import is_of_kind
-from .reading import MOST_WORDS, Parts, Reading, read
+from .reading import MOST_WORDS, NAMING, Parts, Reading, read
 from .vocabulary import HomeVocabulary, KnownEntity
 
 ME: Final = "me"
@@ -38,73 +46,38 @@ _SHARED: Final = (
     ),
 )
 """The sections of `requests.toml` that are used, too."""
-_ROLES: Final = frozenset(
-    {
-        *(
-            Role.FILLER,
-            Role.PREPOSITION,
-            Role.ENTITY,
-            Role.PLACE,
-            Role.KIND,
-        ),
-        *(
-            Role.ASPECT,
-            Role.STATE,
-            Role.VERB,
-            Role.PARTICLE,
-            Role.AMOUNT,
-        ),
+_ROLES: Final = (
+    SMALL
+    | NAMING
+    | {
+        Role.ASPECT,
+        Role.STATE,
+        Role.VERB,
+        Role.PARTICLE,
+        Role.AMOUNT,
         Role.PRONOUN,
     }
 )
 _AROUND: Final = " .,!。，！"  # noqa: RUF001 Chinese marks
 _LONGEST: Final = 14
 """Words of what happens."""
-_SUBJECTS: Final = (
-    Role.ENTITY,
-    Role.KIND,
-    Role.PLACE,
-    Role.ASPECT,
-)
+_SUBJECTS: Final = NAMING | {Role.ASPECT}
 _BOUNDS: Final = {
     "above": ">",
     "below": "<",
 }
 _NUMBERS: Final = frozenset({"sensor", "number", "input_number"})
-_OPENINGS: Final = frozenset({"door", "garage_door", "opening", "window"})
-_OPENED: Final = frozenset({"cover", "valve"})
 _OF_PEOPLE: Final = frozenset({"home", "not_home"})
 _PRESSED: Final = frozenset({"button", "event", "input_button"})
 _BY_CLASS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
-    "open": ("on", _OPENINGS),
-    "closed": ("off", _OPENINGS),
+    "open": ("on", OPENINGS),
+    "closed": ("off", OPENINGS),
     "motion": ("on", frozenset({"motion", "occupancy", "presence"})),
     "still": ("off", frozenset({"motion", "occupancy", "presence"})),
     "wet": ("on", frozenset({"moisture"})),
     "smoke": ("on", frozenset({"smoke"})),
 }
 """States of binary sensors of some device classes, by the values of the lexicon."""
-_BY_DOMAIN: Final[Mapping[str, frozenset[str]]] = {
-    **dict.fromkeys(("on", "off"), ON_OFF),
-    **dict.fromkeys(("open", "closed"), _OPENED),
-    **dict.fromkeys(
-        ("locked", "unlocked"),
-        frozenset({"lock"}),
-    ),
-    **dict.fromkeys(
-        _OF_PEOPLE,
-        frozenset({"person"}),
-    ),
-    **dict.fromkeys(
-        ("playing", "paused"),
-        frozenset({"media_player"}),
-    ),
-    **dict.fromkeys(
-        ("docked", "cleaning"),
-        frozenset({"vacuum"}),
-    ),
-}
-"""The domains of other entities that may be in a state."""
 
 
 class Happening(NamedTuple):
@@ -193,7 +166,10 @@ class _Clause(NamedTuple):
     is_once: bool
 
 
-def happenings(sentence: str, names: HomeVocabulary) -> Iterator[Happening]:
+def happenings(
+    sentence: str,
+    names: HomeVocabulary,
+) -> Iterator[Happening]:
     """Yield what a sentence may want to be done, and when; nothing for any other sentence."""
     if len(sentence) > MOST_UNDERSTOOD:
         return
@@ -203,10 +179,22 @@ def happenings(sentence: str, names: HomeVocabulary) -> Iterator[Happening]:
     if len(found) > MOST_WORDS:
         return
     commas = [token.start for token in spoken if token.word == COMMA]
-    clauses_of = _Sentence(sentence, found, commas, words, _clauses(words.language))
+    clauses_of = _Sentence(
+        sentence,
+        found,
+        commas,
+        words,
+        _clauses(words.language),
+    )
     for text, command, is_once in clauses_of.clauses():
-        meant = map(_meant, read(text, names))
-        one = next(filter(None, meant), None)
+        meant = map(
+            _meant,
+            read(text, names),
+        )
+        one = next(
+            filter(None, meant),
+            None,
+        )
         if one:
             yield Happening(
                 *one,
@@ -312,7 +300,10 @@ class _Sentence:
             until,
             self.known.then,
         )
-        following = self.words.phrases.found(heard, then)
+        following = self.words.phrases.found(
+            heard,
+            then,
+        )
         if all(meaning.role is not Role.AND for _, meaning in following):
             yield _Clause(
                 self._part(first, until),
@@ -373,7 +364,10 @@ def _meant(reading: Reading) -> tuple[str, str] | None:
     return entity_id, f"{bound} {amounts[0].number:g}" if bound else value
 
 
-def _entity_in(state: str, parts: Parts) -> tuple[str, str] | None:
+def _entity_in(
+    state: str,
+    parts: Parts,
+) -> tuple[str, str] | None:
     """Return the one entity that is named and may be in a state, and that state as it has it."""
     able = {one.entity_id: _state_of(one, state) for one in parts.names.entities}
     possible = [one for one in parts.names.entities if able[one.entity_id] is not None]
@@ -398,7 +392,7 @@ def _state_of(
         is_bell = entity.domain in _PRESSED
         return "" if is_bell else None
     if entity.domain == "binary_sensor":
-        is_open = entity.device_class in _OPENINGS
+        is_open = entity.device_class in OPENINGS
         value, classes = _BY_CLASS.get(
             state,
             (state, frozenset({entity.device_class})),
@@ -407,18 +401,24 @@ def _state_of(
         if is_named and entity.device_class in classes:
             return value
         return None
-    if entity.domain in _BY_DOMAIN.get(state, ()):
+    if entity.domain in BY_STATE.get(state, ()):
         return state
     return None
 
 
-def _is_subject(entity: KnownEntity, parts: Parts) -> bool:
+def _is_subject(
+    entity: KnownEntity,
+    parts: Parts,
+) -> bool:
     """Return whether all words that name something are about an entity."""
     is_named = all(entity.entity_id in one.ids for one in parts.named)
     return is_named and _is_described(entity, parts)
 
 
-def _is_part(entity: KnownEntity, parts: Parts) -> bool:
+def _is_part(
+    entity: KnownEntity,
+    parts: Parts,
+) -> bool:
     """Return whether an entity is a part of what is named: "Front Door Contact", where a lock is the "Front Door"."""
     words = parts.reading.words
     named = [
@@ -445,8 +445,14 @@ def _own_words(
     return {*map(words.stem, found)}
 
 
-def _is_described(entity: KnownEntity, parts: Parts) -> bool:
-    areas = map(parts.areas_of, parts.all(Role.PLACE))
+def _is_described(
+    entity: KnownEntity,
+    parts: Parts,
+) -> bool:
+    areas = map(
+        parts.areas_of,
+        parts.all(Role.PLACE),
+    )
     kinds = [KINDS.get(value) for value in parts.values(Role.KIND)]
     return all(
         chain(

@@ -1,7 +1,7 @@
 """The kinds of entities that words may mean."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from .vocabulary import KnownEntity
@@ -30,102 +30,82 @@ class EntityKind:
 def _kind(
     domains: str,
     classes: str = "",
-    *,
-    plural: bool = False,
 ) -> EntityKind:
     return EntityKind(
         frozenset(domains.split()),
         frozenset(classes.split()),
-        plural,
     )
 
 
-_SHADES: Final = "blind shade shutter curtain awning"
 ON_OFF: Final = frozenset(
     {
-        *(
-            "light",
-            "switch",
-            "fan",
-            "media_player",
-            "climate",
-            "humidifier",
-        ),
-        *(
-            "input_boolean",
-            "siren",
-            "water_heater",
-            "remote",
-        ),
+        "light",
+        "switch",
+        "fan",
+        "media_player",
+        "climate",
+        "humidifier",
+        "input_boolean",
+        "siren",
+        "water_heater",
+        "remote",
     }
 )
-KINDS: Final[Mapping[str, EntityKind]] = {
+OPENED: Final = frozenset({"cover", "valve"})
+OPENINGS: Final = frozenset({"door", "garage_door", "opening", "window"})
+"""The classes of sensors that tell whether something is open."""
+BY_STATE: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(
+        ("on", "off"),
+        ON_OFF,
+    ),
+    **dict.fromkeys(
+        ("open", "closed"),
+        OPENED,
+    ),
+    **dict.fromkeys(
+        ("locked", "unlocked"),
+        frozenset({"lock"}),
+    ),
+    **dict.fromkeys(
+        ("home", "not_home"),
+        frozenset({"person"}),
+    ),
+    **dict.fromkeys(
+        ("playing", "paused"),
+        frozenset({"media_player"}),
+    ),
+    **dict.fromkeys(
+        ("docked", "cleaning"),
+        frozenset({"vacuum"}),
+    ),
+}
+"""The domains of entities that may be in a state, by the values of the lexicon."""
+_KINDS: Final = {
     "light": _kind("light"),
-    "lights": _kind("light", plural=True),
     "fan": _kind("fan"),
-    "fans": _kind("fan", plural=True),
     "plug": _kind("switch", "outlet"),
-    "plugs": _kind(
-        "switch",
-        "outlet",
-        plural=True,
-    ),
-    "cover": _kind("cover", _SHADES),
-    "covers": _kind(
-        "cover",
-        _SHADES,
-        plural=True,
-    ),
+    "cover": _kind("cover", "blind shade shutter curtain awning"),
     "curtain": _kind("cover", "curtain"),
-    "curtains": _kind(
-        "cover",
-        "curtain",
-        plural=True,
-    ),
     "awning": _kind("cover", "awning"),
-    "awnings": _kind(
-        "cover",
-        "awning",
-        plural=True,
-    ),
     "garage": _kind("cover", "garage"),
-    "garages": _kind(
-        "cover",
-        "garage",
-        plural=True,
-    ),
     "door": _kind("cover lock", "door"),
-    "doors": _kind(
-        "cover lock",
-        "door",
-        plural=True,
-    ),
     "window": _kind("cover", "window"),
-    "windows": _kind(
-        "cover",
-        "window",
-        plural=True,
-    ),
     "lock": _kind("lock"),
-    "locks": _kind("lock", plural=True),
     "thermostat": _kind("climate"),
-    "thermostats": _kind("climate", plural=True),
     "player": _kind("media_player"),
     "music": _kind("media_player"),
     "radio": _kind("media_player"),
-    "players": _kind("media_player", plural=True),
     "tv": _kind("media_player", "tv"),
-    "tvs": _kind(
-        "media_player",
-        "tv",
-        plural=True,
-    ),
     "vacuum": _kind("vacuum"),
     "mower": _kind("lawn_mower"),
     "valve": _kind("valve"),
-    "valves": _kind("valve", plural=True),
     "scene": _kind("scene"),
     "mood": _kind("scene"),
+}
+KINDS: Final[Mapping[str, EntityKind]] = {
+    **_KINDS,
+    **{f"{name}s": replace(one, is_plural=True) for name, one in _KINDS.items()},
     "everything": EntityKind(ON_OFF, is_plural=True),
 }
 """Kinds of entities to control, by the values of the lexicon. Others, such as lists and alarms, are none."""

@@ -122,6 +122,8 @@ WEEKDAYS: Final = (
 
 SMALL: Final = frozenset({Role.FILLER, Role.PREPOSITION})
 """The roles of words that name nothing."""
+SILENT: Final = SMALL | {Role.AND}
+"""Those of words that stand between others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,10 @@ class Lexicon:
 
     def is_reversing(self, word: str) -> bool:
         """Return whether a word is one with which a sentence is no plain request."""
-        found = self.phrases.found([word], 0)
+        found = self.phrases.found(
+            [word],
+            0,
+        )
         return any(one.role is Role.REVERSING for _, one in found)
 
     def tokens(self, text: str) -> list[Token]:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, NotRequired, TypedDict
 
 from ..agent.text import read_language_files
 from ..speech.text.phrases import Token, divided
-from .lexicon import ARTICLE, COMMA, GAP, SMALL, Lexicon, Role, tokens_of_phrase
+from .lexicon import ARTICLE, COMMA, GAP, SILENT, Lexicon, Role, tokens_of_phrase
 from .vocabulary import HomeVocabulary
 
 _PERSON: Final = "person"
@@ -20,7 +20,6 @@ _SHORTEST_PART: Final = 4
 """Characters of a word that may stand for the room whose name has it: "the kids" for "Kids Room"."""
 _SHORTEST_AFTER_ARTICLE: Final = 4
 """Words of a message that nothing divides from its listeners: "tell everyone a joke" is no message."""
-_BETWEEN: Final = SMALL | {Role.AND}
 _END: Final = " .!?。！？,，"  # noqa: RUF001 also Chinese marks
 
 
@@ -101,7 +100,10 @@ def _sorted_forms(texts: str) -> Sequence[_Form]:
 
 def _form(text: str) -> _Form:
     before, _, after = text.partition(GAP)
-    return _Form(_words(before), _words(after))
+    return _Form(
+        _words(before),
+        _words(after),
+    )
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -112,7 +114,10 @@ def _length(form: _Form) -> tuple[int, int]:
     return len(form.after), len(form.before)
 
 
-def spoken_message(sentence: str, names: HomeVocabulary) -> SpokenMessage | None:
+def spoken_message(
+    sentence: str,
+    names: HomeVocabulary,
+) -> SpokenMessage | None:
     """Return the message that a sentence wants to be spoken; None for any other sentence.
 
     It has to begin with the words for that, and whoever is named has to be known: there
@@ -285,9 +290,12 @@ class _Request:
         while at < end:
             named = [*self._everyone(heard, at), *self._named(heard, at)]
             is_named = bool(named)
-            small = self.words.phrases.found(heard, at)
+            small = self.words.phrases.found(
+                heard,
+                at,
+            )
             ends = [one[0] for one in named] or [
-                until for until, one in small if one.role in _BETWEEN
+                until for until, one in small if one.role in SILENT
             ]
             if not ends:
                 return None
@@ -297,7 +305,10 @@ class _Request:
                     areas |= area_ids
                     people |= person_ids
         if is_named:
-            return Listeners(frozenset(areas), frozenset(people))
+            return Listeners(
+                frozenset(areas),
+                frozenset(people),
+            )
         return None
 
     def _everyone(

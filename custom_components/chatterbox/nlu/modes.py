@@ -5,16 +5,15 @@ one in the room, or at home, has it.
 """
 
 from collections.abc import Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from .kinds import KINDS
-from .lexicon import Role
-from .reading import ACTING, Parts, PhraseSpan
+from .lexicon import SILENT, SMALL, Role
+from .reading import ACTING, NAMING, Parts, PhraseSpan
 from .requests import Choice, DeviceSetting, PlayerGroup, StateQuestion
-from .targets import CLIMATE, MODE, NAMING, PLAYER, CommandTargets
-from .vocabulary import TOLD, HomeVocabulary, is_mode
+from .targets import CLIMATE, MODE, PLAYER, CommandTargets
+from .vocabulary import TOLD, is_mode
 
 SETTING: Final = "setting"
 """The form of a question how devices are set."""
@@ -41,29 +40,17 @@ _ORDERS: Final[Mapping[str, tuple[str, str | bool, str | bool]]] = {
     ),
 }
 """Ways of playing: what is set, to what, and to what if it is turned off."""
-_ROLES: Final = frozenset(
-    {
-        *(
-            Role.FILLER,
-            Role.PREPOSITION,
-            Role.AND,
-            Role.ACT,
-            Role.VERB,
-            Role.PARTICLE,
-        ),
-        *(
-            Role.ENTITY,
-            Role.PLACE,
-            Role.KIND,
-            Role.QUANTIFIER,
-            Role.PRONOUN,
-        ),
-        *(
-            Role.ASPECT,
-            Role.AMOUNT,
-            Role.MODE,
-            Role.STATE,
-        ),
+_ROLES: Final = (
+    SILENT
+    | ACTING
+    | NAMING
+    | {
+        Role.QUANTIFIER,
+        Role.PRONOUN,
+        Role.ASPECT,
+        Role.AMOUNT,
+        Role.MODE,
+        Role.STATE,
     }
 )
 _SETTING: Final = frozenset({"set", "turn", "change", "on", "start"})
@@ -101,23 +88,16 @@ _ASKED: Final = {
     ),
 }
 """The domains of the devices, by the property that is asked about."""
-_OF_QUESTIONS: Final = frozenset(
-    {
-        *(
-            Role.FILLER,
-            Role.PREPOSITION,
-            Role.QUESTION,
-            Role.BE,
-            Role.TOPIC,
-            Role.DAY,
-        ),
-        *(
-            Role.ASPECT,
-            Role.ENTITY,
-            Role.KIND,
-            Role.PLACE,
-            Role.QUANTIFIER,
-        ),
+_OF_QUESTIONS: Final = (
+    SMALL
+    | NAMING
+    | {
+        Role.QUESTION,
+        Role.BE,
+        Role.TOPIC,
+        Role.DAY,
+        Role.ASPECT,
+        Role.QUANTIFIER,
         Role.PRONOUN,
     }
 )
@@ -135,8 +115,9 @@ def device_settings(parts: Parts) -> Sequence[Requested]:
     if not is_explained or (parts.all(*ACTING) and not acts):
         return ()
     request = _Request(
-        parts,
-        frozenset(acts),
+        parts.spans,
+        parts.reading,
+        parts.surroundings,
     )
     if acts and acts[0] in {"join", "part"}:
         return request.groups(acts[0])
@@ -182,43 +163,36 @@ def _asked_about(parts: Parts) -> str:
     return ""
 
 
-@dataclass(frozen=True)
-class _Request:
+class _Request(Parts):
     """The words of a request."""
-
-    parts: Parts
-    acts: frozenset[str]
-
-    @property
-    def names(self) -> HomeVocabulary:
-        """The names of the home."""
-        return self.parts.names
 
     @property
     def modes(self) -> list[str]:
         """The modes that are named."""
-        return [one.removesuffix(TOLD) for one in self.parts.values(Role.MODE)]
+        return [one.removesuffix(TOLD) for one in self.values(Role.MODE)]
 
     @property
     def is_mode_told(self) -> bool:
         """Whether the word for a mode says that it is one: "eco mode", "Sparmodus"."""
-        modes = self.parts.values(Role.MODE)
+        modes = self.values(Role.MODE)
         return any(one.endswith(TOLD) for one in modes)
 
     @property
     def aspects(self) -> list[str]:
-        return self.parts.values(Role.ASPECT)
+        return self.values(Role.ASPECT)
 
     @property
     def is_off(self) -> bool:
         """Whether a mode is to be left."""
-        return "off" in self.acts or self.parts.values(Role.STATE) == ["off"]
+        return "off" in self.acts or self.values(Role.STATE) == ["off"]
 
     @property
     def is_set(self) -> bool:
         """Whether a mode is to be set, by an act or by its name alone."""
-        states = self.parts.values(Role.STATE)
-        return states in ([], ["on"]) and (not self.acts or bool(self.acts & _SETTING))
+        states = self.values(Role.STATE)
+        return states in ([], ["on"]) and (
+            not self.acts or not _SETTING.isdisjoint(self.acts)
+        )
 
     def _targets(
         self,
@@ -229,10 +203,14 @@ class _Request:
         """Return the devices that are meant: among those that can do it, else the ones that are named."""
         spans = [
             span
-            for span in self.parts.spans
+            for span in self.spans
             if not (span.role is Role.KIND and span.value in without)
         ]
-        parts = self.parts.of(spans)
+        parts = Parts(
+            spans,
+            self.reading,
+            self.surroundings,
+        )
         every = frozenset(
             one.entity_id for one in self.names.entities if one.domain in domains
         )
@@ -245,7 +223,7 @@ class _Request:
 
     def of_player(self) -> Sequence[Requested]:
         """Return an order of playing or a source."""
-        if len(self.modes) != 1 or self.parts.all(Role.AMOUNT):
+        if len(self.modes) != 1 or self.all(Role.AMOUNT):
             return ()
         mode = self.modes[0]
         if mode in _ORDERS:
@@ -254,7 +232,7 @@ class _Request:
 
     def _order(self, mode: str) -> Sequence[Requested]:
         slot, value, off = _ORDERS[mode]
-        is_told = self.is_off or self.is_set or bool(self.acts & {"play"})
+        is_told = self.is_off or self.is_set or "play" in self.acts
         if not is_told or self.aspects:
             return ()
         ids = self._targets(
@@ -273,7 +251,7 @@ class _Request:
         else:
             aspect = "source"
         able = self.names.able(aspect, mode)
-        is_named = bool(self.parts.all(*NAMING, Role.PRONOUN))
+        is_named = bool(self.all(*NAMING, Role.PRONOUN))
         is_told = self.is_set and bool(self.acts or is_named)
         if aspect not in _SOURCES or not able or not is_told:
             return ()
@@ -284,10 +262,10 @@ class _Request:
 
     def of_climate(self) -> Sequence[Requested]:
         """Return modes, temperatures or a humidity of what heats and cools."""
-        kinds = {*self.parts.values(Role.KIND)}
+        kinds = {*self.values(Role.KIND)}
         if not kinds <= {*_FANS, "thermostat", "thermostats"}:
             return ()
-        amounts = self.parts.all(Role.AMOUNT)
+        amounts = self.all(Role.AMOUNT)
         if "humidity" in self.aspects:
             return self._humidity(amounts)
         if any(one.value not in _DEGREES for one in amounts):
@@ -305,18 +283,18 @@ class _Request:
     @property
     def _is_change(self) -> bool:
         """Whether a mode may be the one to leave: "out of eco mode", "the AC from cool to heat"."""
-        [mode] = self.parts.all(Role.MODE)
-        named = self.parts.all(*NAMING)
+        [mode] = self.all(Role.MODE)
+        named = self.all(*NAMING)
         is_before = any(one.start < mode.start for one in named)
-        kinds = self.parts.all(Role.KIND)
+        kinds = self.all(Role.KIND)
         is_after = any(one.start > mode.start for one in kinds)
-        is_left = "from" in self.parts.values(Role.PREPOSITION)
+        is_left = "from" in self.values(Role.PREPOSITION)
         return is_left or (is_before and is_after)
 
     def _humidity(self, amounts: Sequence[PhraseSpan]) -> Sequence[Requested]:
         if len(amounts) != 1 or self.modes or amounts[0].value not in {"", "percent"}:
             return ()
-        is_told = bool(self.acts & _SETTING) or "to" in self.parts.values(
+        is_told = not _SETTING.isdisjoint(self.acts) or "to" in self.values(
             Role.PREPOSITION
         )
         if not is_told or not amounts[0].number.is_integer():
@@ -334,7 +312,7 @@ class _Request:
         if not self.is_set:
             return ()
         numbers = [one.number for one in amounts]
-        modes = self.parts.all(Role.MODE)
+        modes = self.all(Role.MODE)
         if {*self.modes} == {*_HEAT_AND_COOL}:
             ends = _paired(modes, amounts)
             if ends is None:
@@ -359,18 +337,11 @@ class _Request:
     def _is_range(self, amounts: Sequence[PhraseSpan]) -> bool:
         """Return whether two numbers are the ends of a range of temperatures, and nothing else."""
         first, last = amounts
-        between = [
-            one for one in self.parts.spans if first.end <= one.start < last.start
-        ]
-        small = {
-            Role.PREPOSITION,
-            Role.AND,
-            Role.FILLER,
-        }
-        before = {one.value for one in self.parts.all(Role.PREPOSITION)}
-        is_climate = bool(self.parts.all(Role.KIND, Role.ENTITY))
+        between = [one for one in self.spans if first.end <= one.start < last.start]
+        before = {one.value for one in self.all(Role.PREPOSITION)}
+        is_climate = bool(self.all(Role.KIND, Role.ENTITY))
         is_told = not before.isdisjoint(_BETWEEN) or bool(last.value) or is_climate
-        return is_told and small.issuperset(one.role for one in between)
+        return is_told and SILENT.issuperset(one.role for one in between)
 
     def _mode(
         self, mode: str, amounts: Sequence[PhraseSpan], *, is_fan: bool
@@ -428,7 +399,7 @@ class _Request:
                     (),
                 )
             return ()
-        if self.parts.all(Role.ENTITY, Role.KIND):
+        if self.all(Role.ENTITY, Role.KIND):
             return (
                 _HVAC,
                 _PRESET,
@@ -445,9 +416,9 @@ class _Request:
         """Return whether the words ask for a mode: "the heating" alone names a device, and "away" may be anything."""
         if self.is_off:
             return slot == _PRESET and not amounts
-        is_switched = not self.acts.isdisjoint({"on", "start"})
+        is_switched = not {"on", "start"}.isdisjoint(self.acts)
         is_device = mode == "heat" and is_switched  # "turn on the heat"
-        is_set_to = {"to", "on"}.intersection(self.parts.values(Role.PREPOSITION))
+        is_set_to = {"to", "on"}.intersection(self.values(Role.PREPOSITION))
         is_named = self.acts or self.aspects or self.is_mode_told
         is_told = bool(is_named or amounts or is_set_to)
         has_numbers = not amounts or slot != _FAN
@@ -455,10 +426,10 @@ class _Request:
 
     def _means_fan(self) -> bool:
         """Return whether a fan that is none of a climate device is meant."""
-        if "thermostat" in self.parts.values(Role.KIND):
+        if "thermostat" in self.values(Role.KIND):
             return False
         fans = frozenset({"fan"})
-        return bool(CommandTargets(self.parts, MODE, fans).found())
+        return bool(CommandTargets(self, MODE, fans).found())
 
     def _values(
         self, entity_id: str, slot: str, mode: str, amounts: Sequence[PhraseSpan]
@@ -491,8 +462,8 @@ class _Request:
                 return [PlayerGroup(ids)]
             return _choice(ids)
         named = list[frozenset[str]]()
-        for group in _pieces(self.parts.spans):
-            found = CommandTargets(self.parts.of(group), MODE, PLAYER, able).found()
+        for group in _pieces(self.spans):
+            found = CommandTargets(self.of(group), MODE, PLAYER, able).found()
             if not isinstance(found, frozenset):
                 return _choice(found)
             named.append(found)
@@ -507,7 +478,7 @@ class _Request:
         last: frozenset[str],
     ) -> str:
         """Return the player that the others follow: what plays, else the one named last, else the one of the room."""
-        surroundings = self.parts.surroundings
+        surroundings = self.surroundings
         playing = ids & surroundings.playing
         near = self.names.within(
             ids,

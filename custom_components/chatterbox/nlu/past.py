@@ -12,21 +12,16 @@ from typing import Final
 
 from ..agent.text import base_language, read_language_files
 from .lexicon import Lexicon, Role, read_lexicon
-from .reading import Parts, read
+from .reading import NAMING, Parts, read
 from .vocabulary import HomeVocabulary
 
-_ROLES: Final = frozenset(
-    {
-        Role.FILLER,
-        Role.AND,
-        Role.QUESTION,
-        Role.STATE,
-        Role.DAY,
-        Role.ENTITY,
-        Role.KIND,
-        Role.PLACE,
-    }
-)
+_ROLES: Final = NAMING | {
+    Role.FILLER,
+    Role.AND,
+    Role.QUESTION,
+    Role.STATE,
+    Role.DAY,
+}
 
 
 class PastForm(StrEnum):
@@ -63,7 +58,10 @@ def past_lexicon(language: str) -> Lexicon | None:
     return None
 
 
-def past_question(sentence: str, names: HomeVocabulary) -> PastQuestion | None:
+def past_question(
+    sentence: str,
+    names: HomeVocabulary,
+) -> PastQuestion | None:
     """Return what a sentence asks about the past of entities of the home; None for any other one."""
     readings = (Parts(one.spans, one) for one in read(sentence, names))
     questions = (_question(one) for one in readings if _ROLES.issuperset(one.by_role))

@@ -1,13 +1,13 @@
 """Understands questions: about the world around the home, and about the states of its entities."""
 
 from collections.abc import Callable, Iterator, Sequence, Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from .kinds import KINDS, EntityKind
-from .lexicon import WEEKDAYS, Role, tokens_of_phrase
-from .reading import Parts, Reading
+from .kinds import BY_STATE, KINDS, ON_OFF, OPENINGS, EntityKind
+from .lexicon import SILENT, WEEKDAYS, Role, tokens_of_phrase
+from .reading import NAMING, Parts, Reading
 from .requests import StateQuestion, WorldQuestion
 from .targets import ROBOTS, places_of
 from .vocabulary import HomeVocabulary, KnownEntity
@@ -48,38 +48,31 @@ _DAYS: Final = (
 _DATES: Final = frozenset({"1", "2", *WEEKDAYS, *(f"-{day}" for day in WEEKDAYS)})
 """Days that are one date; those with a minus are past."""
 _NOW: Final = frozenset({"0", "now"})
-_SILENT: Final = frozenset({Role.FILLER, Role.PREPOSITION, Role.AND})
-_OF_QUESTIONS: Final = _SILENT | {
-    *(
-        Role.QUESTION,
-        Role.BE,
-        Role.TOPIC,
-        Role.ZONE,
-        Role.DAY,
-        Role.QUANTIFIER,
-        Role.PLACE,
-        Role.PRONOUN,
-    ),
+_ASKING: Final = SILENT | {Role.QUESTION, Role.BE}
+_OF_QUESTIONS: Final = _ASKING | {
+    Role.TOPIC,
+    Role.ZONE,
+    Role.DAY,
+    Role.QUANTIFIER,
+    Role.PLACE,
+    Role.PRONOUN,
 }
-_OF_STATES: Final = _SILENT | {
-    *(
-        Role.QUESTION,
-        Role.BE,
+_OF_STATES: Final = (
+    _ASKING
+    | NAMING
+    | {
         Role.STATE,
-        Role.ENTITY,
-        Role.KIND,
-        Role.PLACE,
         Role.QUANTIFIER,
         Role.ASPECT,
         Role.PRONOUN,
-    ),
-}
+    }
+)
 _SUBJECTS: Final = (
     Role.ENTITY,
     Role.KIND,
     Role.PRONOUN,
 )
-_OF_FOLLOWING: Final = _SILENT | {Role.PLACE, Role.ENTITY, Role.QUANTIFIER}
+_OF_FOLLOWING: Final = SILENT | {Role.PLACE, Role.ENTITY, Role.QUANTIFIER}
 _ENDING: Final = [Role.QUESTION, Role.ASPECT]
 """The roles of the last words of a question that ends with them: "扫地机还有多少电"."""
 _VALUED: Final = frozenset({"what", "how_many"})
@@ -92,42 +85,24 @@ _INDOORS: Final = StateQuestion(
     "one",
     aspect="temperature",
 )
-_ON: Final = frozenset(
-    {
-        "light",
-        "switch",
-        "fan",
-        "media_player",
-        "climate",
-        "humidifier",
-        "input_boolean",
-        "siren",
-        "water_heater",
-    }
-)
-_OPEN: Final = frozenset({"cover", "valve"})
 _BY_STATE: Final = {
-    **dict.fromkeys(("on", "off"), _ON),
-    **dict.fromkeys(("open", "closed"), _OPEN),
+    **BY_STATE,
     **dict.fromkeys(
-        ("locked", "unlocked"),
-        frozenset({"lock"}),
+        ("on", "off"),
+        ON_OFF - {"remote"},
     ),
-    **dict.fromkeys(
-        ("docked", "cleaning"),
-        frozenset({"vacuum"}),
-    ),
-    "playing": frozenset({"media_player"}),
     **dict.fromkeys(
         ("home", "not_home"),
         frozenset({"person", "device_tracker"}),
     ),
 }
 """The domains of entities that may be in a state."""
-_OPENINGS: Final = frozenset({"door", "garage_door", "opening", "window"})
 _MOVING: Final = frozenset({"motion", "moving", "occupancy", "presence"})
 _SENSED: Final = {
-    **dict.fromkeys(("motion", "occupied"), _MOVING),
+    **dict.fromkeys(
+        ("motion", "occupied"),
+        _MOVING,
+    ),
     "smoke": frozenset({"smoke"}),
     "wet": frozenset({"moisture"}),
     "charging": frozenset({"battery_charging"}),
@@ -135,7 +110,7 @@ _SENSED: Final = {
 """The classes of sensors that alone tell of a state."""
 _CLASSES: Final = _SENSED | {
     **dict.fromkeys(("on", "off"), frozenset({"light", "plug", "power", "running"})),
-    **dict.fromkeys(("open", "closed"), _OPENINGS),
+    **dict.fromkeys(("open", "closed"), OPENINGS),
 }
 """The classes of sensors that tell whether something is in a state."""
 _SHUT: Final = frozenset({"off", "closed", "locked"})
@@ -149,7 +124,11 @@ def state_question(parts: Parts) -> StateQuestion | WorldQuestion | None:
     """Return the question about states that all words ask."""
     if not _asks_for_state(parts) or _passes_over_question(parts.reading):
         return None
-    state_words = _StateWords(parts)
+    state_words = _StateWords(
+        parts.spans,
+        parts.reading,
+        parts.surroundings,
+    )
     if state_words.is_about_nobody:
         return WorldQuestion((NOBODY,))
     ids = state_words.ids
@@ -205,21 +184,13 @@ def _passes_over_question(reading: Reading) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class _StateWords:
+class _StateWords(Parts):
     """The words of a question about states."""
-
-    parts: Parts
-
-    @property
-    def names(self) -> HomeVocabulary:
-        """The names of the home."""
-        return self.parts.names
 
     @property
     def state(self) -> str:
         """The state that is asked for; empty for any."""
-        states = self.parts.values(Role.STATE)
+        states = self.values(Role.STATE)
         if states:
             return states[-1].removeprefix("turned_")
         return ""
@@ -227,25 +198,25 @@ class _StateWords:
     @property
     def aspect(self) -> str:
         """The measured property, as far as one is asked for: "how warm is it in the kitchen"."""
-        if self.parts.all(Role.TOPIC):
+        if self.all(Role.TOPIC):
             return "temperature"
         return next(
-            iter(self.parts.values(Role.ASPECT)),
+            iter(self.values(Role.ASPECT)),
             "",
         )
 
     @property
     def ids(self) -> frozenset[str]:
         """The entities that are meant, none if the words mean none together."""
-        parts, quantifiers = self.parts, self.parts.values(Role.QUANTIFIER)
-        places = places_of(parts)
+        quantifiers = self.values(Role.QUANTIFIER)
+        places = places_of(self)
         is_home = self.state == "occupied" and not places  # "is anybody in"
         if "others" in quantifiers or is_home:
             return frozenset()
         able = self._able(places)
-        is_idle = bool(parts.all(Role.TOPIC) or (self.aspect and places))
-        if parts.all(Role.PRONOUN) and not is_idle:  # "how humid is it in the bathroom"
-            return parts.surroundings.last & able
+        is_idle = bool(self.all(Role.TOPIC) or (self.aspect and places))
+        if self.all(Role.PRONOUN) and not is_idle:  # "how humid is it in the bathroom"
+            return self.surroundings.last & able
         named = self._named_among(able)
         found = _measuring(
             able.intersection(*named),
@@ -253,7 +224,7 @@ class _StateWords:
         )
         near = self.names.within(
             found,
-            {parts.surroundings.area_id},
+            {self.surroundings.area_id},
         )
         is_here = self._is_of_one_room and not (places or named or quantifiers)
         return near if near and is_here else found
@@ -269,8 +240,8 @@ class _StateWords:
 
     def _named_among(self, able: frozenset[str]) -> Sequence[frozenset[str]]:
         """Return the entities of each name, with those that measure a property of theirs."""
-        named = [one.ids for one in self.parts.named]
-        if len(named) > 1 and self.parts.all(Role.AND):
+        named = [one.ids for one in self.named]
+        if len(named) > 1 and self.all(Role.AND):
             named = [frozenset[str]().union(*named)]  # "the fan and the heater"
         if not self.aspect:
             return named
@@ -300,34 +271,34 @@ class _StateWords:
     @property
     def is_about_nobody(self) -> bool:
         """Whether the people at home are asked about, and none is known."""
-        is_plain = _SILENT | {Role.QUESTION, Role.BE, Role.STATE}
+        is_plain = _ASKING | {Role.STATE}
         is_known = any(one.domain == "person" for one in self.names.entities)
         is_asked = self.state in {"home", "not_home"} and is_plain.issuperset(
-            self.parts.by_role
+            self.by_role
         )
         return is_asked and self.is_of_persons and not is_known
 
     @property
     def is_of_persons(self) -> bool:
         """Whether people are asked about that are not named: "who's home", "is anyone home"."""
-        forms = self.parts.values(Role.QUESTION)
+        forms = self.values(Role.QUESTION)
         return not {"who", "anyone"}.isdisjoint(forms)
 
     @property
     def is_whether(self) -> bool:
         """Whether the answer is a yes or a no."""
-        return {*self.parts.values(Role.QUESTION)} <= {"is", "anyone"}
+        return {*self.values(Role.QUESTION)} <= {"is", "anyone"}
 
     @property
     def _kinds(self) -> Sequence[EntityKind | None]:
-        values = self.parts.values(Role.KIND)
+        values = self.values(Role.KIND)
         return [KINDS.get(one) for one in values if one not in _ANY]
 
     @property
     def _is_plural(self) -> bool:
         return any(
             kind.is_plural
-            for value in self.parts.values(Role.KIND)
+            for value in self.values(Role.KIND)
             if (kind := KINDS.get(value))
         )
 
@@ -336,7 +307,7 @@ class _StateWords:
         state = self.state
         if state:
             yield lambda one: _may_be(one, state)
-        is_subject = self.parts.all(*_SUBJECTS)
+        is_subject = self.all(*_SUBJECTS)
         is_other = self._is_sensed or self.is_of_persons or self.aspect
         if self.is_whether and not (is_subject or is_other):
             yield KINDS["garage"].has  # "is the garage open"
@@ -350,10 +321,10 @@ class _StateWords:
 
     def form(self, ids: frozenset[str]) -> str:
         """Return the key of Home Assistant's answer about entities; empty if nothing is asked about them."""
-        parts, forms = self.parts, self.parts.values(Role.QUESTION)
-        is_named = bool(parts.all(Role.ENTITY, Role.PRONOUN))
+        forms = self.values(Role.QUESTION)
+        is_named = bool(self.all(Role.ENTITY, Role.PRONOUN))
         if not self.state:
-            is_value = (is_named or bool(self.aspect)) and not parts.all(Role.KIND)
+            is_value = (is_named or bool(self.aspect)) and not self.all(Role.KIND)
             is_where = "where" in forms and self.names.domains(ids) <= ROBOTS
             is_asked = (
                 is_where or not _VALUED.isdisjoint(forms) or self._is_value_asked(forms)
@@ -373,15 +344,14 @@ class _StateWords:
 
     def _is_value_asked(self, forms: Sequence[str]) -> bool:
         """Return whether a measured property is asked for: "how much power", "is it cold in the bedroom"."""
-        is_somewhere = bool(self.parts.all(Role.ENTITY, Role.PLACE))
-        is_valued = "temperature" in self.parts.values(Role.TOPIC)
+        is_somewhere = bool(self.all(Role.ENTITY, Role.PLACE))
+        is_valued = "temperature" in self.values(Role.TOPIC)
         is_asked = "how_much" in forms or (self.is_whether and is_somewhere)
         return bool(self.aspect) and (is_asked or is_valued)
 
     def _form_of_which(self, forms: Sequence[str]) -> str:
-        parts = self.parts
-        is_some = bool(parts.all(Role.KIND)) or self.state in {"on", "open"}
-        is_about_state = bool(parts.all(Role.BE)) or not _VALUED.isdisjoint(forms)
+        is_some = bool(self.all(Role.KIND)) or self.state in {"on", "open"}
+        is_about_state = bool(self.all(Role.BE)) or not _VALUED.isdisjoint(forms)
         if self.is_of_persons:
             return "which"
         if not (is_some and is_about_state):
@@ -402,14 +372,14 @@ class _StateWords:
         if is_one and (is_named or not self._is_plural):
             return "one_yesno"
         if is_named:
-            if self.parts.all(Role.AND):
+            if self.all(Role.AND):
                 return "all"
             return ""
         if self._is_sensed or self.is_of_persons:
             return "any"
-        if not self.parts.all(Role.KIND):
+        if not self.all(Role.KIND):
             return ""
-        quantifiers = self.parts.values(Role.QUANTIFIER)
+        quantifiers = self.values(Role.QUANTIFIER)
         is_all = self.state in _SHUT or "all" in quantifiers
         if is_all and "any" not in quantifiers:
             return "all"
@@ -420,7 +390,10 @@ def _is_in(areas: frozenset[str | None]) -> Callable[[KnownEntity], bool]:
     return lambda one: one.area_id in areas
 
 
-def _measures(entity: KnownEntity, aspect: str) -> bool:
+def _measures(
+    entity: KnownEntity,
+    aspect: str,
+) -> bool:
     """Return whether an entity measures something. Thermostats tell how warm it is."""
     if entity.domain == "climate":
         return aspect == "temperature"
@@ -450,7 +423,10 @@ def is_of_kind(
     return is_sensor or kind.has(entity)
 
 
-def _may_be(entity: KnownEntity, state: str) -> bool:
+def _may_be(
+    entity: KnownEntity,
+    state: str,
+) -> bool:
     """Return whether an entity may be in a state."""
     if entity.domain == "binary_sensor":
         return entity.device_class in _CLASSES.get(state, ())
@@ -483,7 +459,10 @@ def world_question(parts: Parts) -> WorldQuestion | None:
             return None
 
 
-def _about_weather(parts: Parts, topics: Sequence[str]) -> WorldQuestion | None:
+def _about_weather(
+    parts: Parts,
+    topics: Sequence[str],
+) -> WorldQuestion | None:
     is_marked = parts.reading.is_asked
     is_indoors = bool(parts.all(Role.QUANTIFIER)) and topics in _WARMTH
     if parts.all(Role.ZONE) or is_indoors:
@@ -568,7 +547,10 @@ def _about_sun(
     is_elsewhere = bool(parts.all(Role.ZONE, Role.PLACE))
     if is_elsewhere or not (is_asked and is_day):
         return None
-    return WorldQuestion((topic,), tuple(days))
+    return WorldQuestion(
+        (topic,),
+        tuple(days),
+    )
 
 
 def following_question(parts: Parts) -> WorldQuestion | StateQuestion | None:
@@ -579,7 +561,7 @@ def following_question(parts: Parts) -> WorldQuestion | StateQuestion | None:
     match question:
         case WorldQuestion(topics=topics) if not is_about_weather(topics):
             return None
-        case WorldQuestion() if days and parts.by_role.keys() <= {Role.DAY, *_SILENT}:
+        case WorldQuestion() if days and parts.by_role.keys() <= {Role.DAY, *SILENT}:
             return replace(
                 question,
                 days=tuple(days),
@@ -620,7 +602,10 @@ def _of_others(
         for one in parts.names.entities
         if _sort(one) in sorts and all(one.area_id in areas for areas in places)
     )
-    found = _measuring(able.intersection(*named), parts.names)
+    found = _measuring(
+        able.intersection(*named),
+        parts.names,
+    )
     if not found or (question.form == "one" and len(found) > MOST_TOLD):
         return None
     if question.form == "one_yesno" and len(found) > 1:

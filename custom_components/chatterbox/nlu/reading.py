@@ -52,7 +52,9 @@ _BEFORE_TEXT: Final = frozenset({"add", "remove", "complete", "play"})
 _NUMBER: Final = re.compile(r"\d+(?:\.\d\d?)?")
 """A number, unless its point may divide thousands."""
 _BETWEEN_HAN: Final = re.compile(rf"(?<=[{HAN}]) (?=[{HAN}])")
-ACTING: Final = (Role.ACT, Role.VERB, Role.PARTICLE)
+NAMING: Final = frozenset({Role.ENTITY, Role.PLACE, Role.KIND})
+"""The roles of words that name things of the home."""
+ACTING: Final = frozenset({Role.ACT, Role.VERB, Role.PARTICLE})
 """The roles of what is to be done."""
 _IN_PAIRS: Final = frozenset({Role.VERB, Role.PARTICLE})
 _REPORTED: Final = frozenset({Role.REVERSING, Role.STATE})
@@ -103,7 +105,10 @@ class Reading:
 
     def meanings(self, at: int) -> Iterator[tuple[int, PhraseMeaning]]:
         """Yield the ends and meanings of the phrases that begin at a word."""
-        return self.words.phrases.found(self.heard, at)
+        return self.words.phrases.found(
+            self.heard,
+            at,
+        )
 
     def meanings_in(self, text: PhraseSpan) -> Iterator[PhraseMeaning]:
         """Yield the meanings of the phrases that begin within a text."""
@@ -194,13 +199,19 @@ class Parts:
                 PhraseSpan(role=Role.PARTICLE) as particle,
             ] if verb.start < particle.start:
                 pair = verb.value, particle.value
-                return self.reading.words.acts.get(pair, ())
+                return self.reading.words.acts.get(
+                    pair,
+                    (),
+                )
             case _:
                 return ()
 
 
 @lru_cache(maxsize=8)
-def read(sentence: str, names: HomeVocabulary) -> Sequence[Reading]:
+def read(
+    sentence: str,
+    names: HomeVocabulary,
+) -> Sequence[Reading]:
     """Return the readings of a sentence, the most likely first; none for one that is too long.
 
     Several steps of a turn ask for those of the same sentence: it is read once.
@@ -209,7 +220,10 @@ def read(sentence: str, names: HomeVocabulary) -> Sequence[Reading]:
     found = _divided(spoken, names)
     if not 0 < len(found) <= MOST_WORDS:
         return ()
-    heard = _HeardWords([token.word for token in found], names)
+    heard = _HeardWords(
+        [token.word for token in found],
+        names,
+    )
     ways = coverings(
         len(found),
         heard.spans,
@@ -219,7 +233,10 @@ def read(sentence: str, names: HomeVocabulary) -> Sequence[Reading]:
     return tuple(Reading(sentence, tuple(found), spans, names) for _, spans in ways)
 
 
-def _divided(spoken: Iterable[Token], names: HomeVocabulary) -> list[Token]:
+def _divided(
+    spoken: Iterable[Token],
+    names: HomeVocabulary,
+) -> list[Token]:
     """Return the words of a sentence; two for one of which only the parts are known: "Küchenlicht", "apágalas"."""
     found: list[Token] = []
     for token in spoken:
@@ -272,7 +289,10 @@ class _HeardWords:
     names: HomeVocabulary
 
     def _meanings(self, at: int) -> Iterator[tuple[int, PhraseMeaning]]:
-        return self.names.words.phrases.found(self.heard, at)
+        return self.names.words.phrases.found(
+            self.heard,
+            at,
+        )
 
     @cached_property
     def _phrases(self) -> Sequence[tuple[int, int, PhraseMeaning]]:
@@ -397,7 +417,11 @@ class _HeardWords:
             for end, value in tree.found(heard, start):
                 yield PhraseSpan(start, end, role, value)
         if heard[start] == COMMA:
-            yield PhraseSpan(start, start + 1, Role.AND)
+            yield PhraseSpan(
+                start,
+                start + 1,
+                Role.AND,
+            )
         yield from self._amounts(start)
 
     def _amounts(self, start: int) -> Iterator[PhraseSpan]:
@@ -450,7 +474,10 @@ class _HeardWords:
                 )
 
 
-def _begins_name(meaning: PhraseMeaning, words: Lexicon) -> bool:
+def _begins_name(
+    meaning: PhraseMeaning,
+    words: Lexicon,
+) -> bool:
     """Return whether the name of a timer may stand after a phrase."""
     is_duration = meaning.role is Role.UNIT and meaning.value.endswith(DURATIONS)
     is_named = meaning.value in {"for", "timer"}
@@ -467,7 +494,10 @@ def _is_read(
     return span.end > least or span.role in _REPORTED or is_tag
 
 
-def telling_text(text: str, words: Lexicon) -> str:
+def telling_text(
+    text: str,
+    words: Lexicon,
+) -> str:
     """Return a text without idle words and kinds: "beatles" of "some music by the beatles"."""
     found_words, telling, at = words.tokens(text), list[str](), 0
     heard = [token.word for token in found_words]
@@ -482,4 +512,7 @@ def telling_text(text: str, words: Lexicon) -> str:
         if end == at:
             telling.append(text[found_words[at].start : found_words[at].end])
         at = max(end, at + 1)
-    return _BETWEEN_HAN.sub("", " ".join(telling))
+    return _BETWEEN_HAN.sub(
+        "",
+        " ".join(telling),
+    )

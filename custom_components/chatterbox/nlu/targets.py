@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
-from .kinds import KINDS, EntityKind
+from .kinds import KINDS, OPENED, EntityKind
 from .lexicon import Role
-from .reading import Parts
+from .reading import NAMING, Parts
 from .requests import Choice, Surroundings
 from .vocabulary import HomeVocabulary
 
@@ -18,7 +18,6 @@ LIGHT: Final = frozenset({"light"})
 PLAYER: Final = frozenset({"media_player"})
 CLIMATE: Final = frozenset({"climate"})
 ROBOTS: Final = frozenset({"vacuum", "lawn_mower"})
-NAMING: Final = frozenset({Role.ENTITY, Role.PLACE, Role.KIND})
 MODE: Final = "mode"
 """Stands for the act of setting a mode."""
 STEPS: Final = {
@@ -59,7 +58,6 @@ _IMPERSONAL: Final = frozenset(
 """Acts on a room rather than a thing: "make it darker here"."""
 _VAGUE: Final = frozenset({"more", "less"})
 """Acts for several kinds of entities, which they do not tell."""
-_OPENED: Final = frozenset({"cover", "valve"})
 _STOPPED: Final = ROBOTS | {"fan", "valve"}
 """The domains of entities that are stopped, beside players."""
 _SOUNDS: Final = frozenset({"music", "radio", "player", "players"})
@@ -237,7 +235,10 @@ class CommandTargets:
         """Return those of some entities that are in the room of the speaker."""
         area = self.surroundings.area_id
         if area:
-            return self.names.within(ids, {area})
+            return self.names.within(
+                ids,
+                {area},
+            )
         return frozenset()
 
     def _others(self, able: frozenset[str]) -> frozenset[str]:
@@ -357,7 +358,10 @@ class CommandTargets:
         is_other = is_vague or (is_heated and self.act not in _SWITCHED)
         if is_other:
             return frozenset()
-        return self._having([KINDS["light"]], able)
+        return self._having(
+            [KINDS["light"]],
+            able,
+        )
 
     def _only(
         self,
@@ -375,9 +379,12 @@ class CommandTargets:
             return self._near(playing) or playing or self._near(players) or players
         if is_placed:
             # "clean the kitchen" is no order for coffee
-            is_vague = self.act in {"brew", "start"} or self.domains == _OPENED
+            is_vague = self.act in {"brew", "start"} or self.domains == OPENED
             if is_vague:
-                return self._having([KINDS["garage"]], able)
+                return self._having(
+                    [KINDS["garage"]],
+                    able,
+                )
             return able
         is_vague = self.act in _VAGUE and len(self.domains) > 1
         is_told = self.act in _ALONE and not is_vague

@@ -17,6 +17,7 @@ from .lexicon import (
     COMMA,
     GAP,
     POLITE,
+    SILENT,
     Role,
     tokens,
     tokens_of_phrase,
@@ -26,6 +27,7 @@ from .questions import following_question, state_question, world_question
 from .reading import (
     ACTING,
     DURATIONS,
+    NAMING,
     Parts,
     PhraseSpan,
     Reading,
@@ -46,28 +48,17 @@ from .requests import (
     UnknownName,
     WorldQuestion,
 )
-from .targets import NAMING, PLAYER, CommandTargets
+from .targets import PLAYER, CommandTargets
 from .vocabulary import HomeVocabulary
 
-_SILENT: Final = frozenset({Role.FILLER, Role.PREPOSITION, Role.AND})
-_OF_LISTS: Final = _SILENT | {
-    *(
-        Role.ACT,
-        Role.VERB,
-        Role.PARTICLE,
-        Role.ENTITY,
-        Role.KIND,
-        Role.TEXT,
-        Role.DAY,
-        Role.QUESTION,
-        Role.BE,
-    ),
+_OF_LISTS: Final = (SILENT | ACTING | NAMING | {Role.TEXT, Role.DAY, Role.BE}) | {
+    Role.QUESTION,
     Role.QUANTIFIER,
 }
 _LIST: Final = "todo"
 _LISTS: Final = frozenset({"list", "lists"})
-_OF_COMMANDS: Final = (
-    *(
+_OF_COMMANDS: Final = frozenset(
+    {
         Role.ACT,
         Role.VERB,
         Role.ASPECT,
@@ -76,32 +67,22 @@ _OF_COMMANDS: Final = (
         Role.UNIT,
         Role.QUANTIFIER,
         Role.PRONOUN,
-    ),
+    }
 )
 """The roles of phrases that are no title where the act may be another one."""
-_COMMANDING: Final = frozenset({Role.ACT, Role.VERB})
+_COMMANDING: Final = ACTING - {Role.PARTICLE}
 """The roles of words with which a command begins."""
 _BEFORE_LISTS: Final = frozenset({Role.PREPOSITION, Role.PARTICLE})
 _OF_ITEMS: Final = frozenset({"add", "remove", "complete"})
 _STARTING: Final = frozenset({"set", "start", "on", "create"})
-_OF_MUSIC: Final = _SILENT | NAMING | {Role.ACT, Role.TEXT, Role.QUANTIFIER}
-_OF_TIMERS: Final = _SILENT | {*ACTING, Role.AMOUNT, Role.KIND, Role.TEXT}
+_OF_MUSIC: Final = SILENT | NAMING | {Role.ACT, Role.TEXT, Role.QUANTIFIER}
+_OF_TIMERS: Final = SILENT | ACTING | {Role.AMOUNT, Role.KIND, Role.TEXT}
 _LONGEST_UNKNOWN: Final = 3
-_BEFORE_NAMES: Final = frozenset({Role.ACT, Role.VERB, Role.AND, Role.PREPOSITION})
+_BEFORE_NAMES: Final = _COMMANDING | {Role.AND, Role.PREPOSITION}
 _BEFORE_OTHERS: Final = frozenset({"at", "by", "find", "for", "to"})
 """Values of words before a time, or before what may be no thing of the home."""
-_AFTER_NAMES: Final = frozenset(
-    {
-        Role.AND,
-        Role.PREPOSITION,
-        Role.PARTICLE,
-        Role.KIND,
-        Role.AMOUNT,
-        Role.COLOUR,
-        Role.LEVEL,
-    }
-)
 _SETTING: Final = frozenset({Role.PARTICLE, Role.AMOUNT, Role.LEVEL, Role.COLOUR})
+_AFTER_NAMES: Final = _SETTING | {Role.AND, Role.PREPOSITION, Role.KIND}
 _MOST_ALIKE: Final = 3
 _DIRECTIONS: Final = {
     **dict.fromkeys(
@@ -150,7 +131,11 @@ def understand(
     return [unknown] if unknown else best
 
 
-def is_assumed(sentence: str, names: HomeVocabulary, domains: AbstractSet[str]) -> bool:
+def is_assumed(
+    sentence: str,
+    names: HomeVocabulary,
+    domains: AbstractSet[str],
+) -> bool:
     """Return whether all words of a sentence are explained, and none of them is about entities of some domains."""
     found = (Parts(one.spans, one) for one in read(sentence, names))
     explained = [parts for parts in found if not parts.all(Role.UNKNOWN, Role.TEXT)]
@@ -189,7 +174,11 @@ def _requests(sentence: Parts) -> Sequence[SpokenRequest]:
     found: list[SpokenRequest] = []
     surroundings = whole.surroundings
     for spans in _divided(whole.spans):
-        parts = replace(whole, spans=spans, surroundings=surroundings)
+        parts = replace(
+            whole,
+            spans=spans,
+            surroundings=surroundings,
+        )
         other = (
             _question(parts)
             or following_question(parts)
@@ -375,7 +364,10 @@ def _with_item(parts: Parts) -> Parts:
     return parts.of(spans)
 
 
-def _whole_list(request: ListRequest, parts: Parts) -> ListRequest:
+def _whole_list(
+    request: ListRequest,
+    parts: Parts,
+) -> ListRequest:
     """Return a request to read a list, to count its items, or to name all lists."""
     is_counted = "how_many" in parts.values(Role.QUESTION)
     is_all = "lists" in parts.values(Role.KIND)
@@ -394,13 +386,19 @@ def _on_list(
     """Return a request with the items of a text before or after a list."""
     reading = parts.reading
     following = [span.role for span in parts.spans if span.start == text.end]
-    lists = parts.all(Role.KIND, Role.ENTITY)
+    lists = parts.all(
+        Role.KIND,
+        Role.ENTITY,
+    )
     is_after = not following and any(span.end <= text.start for span in lists)
     is_answer = bool(following) and reading.heard[text.end] == COMMA
     is_before = _BEFORE_LISTS.issuperset(following[:1] or [Role.TEXT])
     if not (is_after or is_answer or is_before):
         return None
-    phrase = reading.text(text.start, text.end)
+    phrase = reading.text(
+        text.start,
+        text.end,
+    )
     if " ".join(tokens_of_phrase(phrase)) in reading.words.indefinite:
         return OpenQuestion(
             "item",
@@ -413,7 +411,10 @@ def _on_list(
     return _with_items(request, text, reading)
 
 
-def _is_for_any_list(text: PhraseSpan, parts: Parts) -> bool:
+def _is_for_any_list(
+    text: PhraseSpan,
+    parts: Parts,
+) -> bool:
     """Return whether items are added where no list is named: "add eggs". Their words mean nothing else."""
     after = [span.role for span in parts.spans if span.start >= text.end]
     is_last = {Role.FILLER, Role.PARTICLE}.issuperset(after)
@@ -462,7 +463,10 @@ def _with_items(
     return replace(request, items=items)
 
 
-def _bounds(reading: Reading, text: PhraseSpan) -> Sequence[tuple[int, int]]:
+def _bounds(
+    reading: Reading,
+    text: PhraseSpan,
+) -> Sequence[tuple[int, int]]:
     """Return the ends and starts of the items of a text: commas and joining words stand between them."""
     at = text.start
     bounds = [(text.start, text.start)]
@@ -474,7 +478,11 @@ def _bounds(reading: Reading, text: PhraseSpan) -> Sequence[tuple[int, int]]:
     return [*bounds, (text.end, text.end)]
 
 
-def _after_articles(reading: Reading, start: int, until: int) -> int:
+def _after_articles(
+    reading: Reading,
+    start: int,
+    until: int,
+) -> int:
     """Return where an item begins after its articles: "leche" of "la leche"."""
     ends = [
         end
@@ -486,7 +494,10 @@ def _after_articles(reading: Reading, start: int, until: int) -> int:
     return start
 
 
-def _acts_before(reading: Reading, end: int) -> frozenset[str]:
+def _acts_before(
+    reading: Reading,
+    end: int,
+) -> frozenset[str]:
     """Return all that the act before a word may be: "pon" stands before lights, music and items of lists."""
     for start in range(end):
         acts = [
@@ -508,7 +519,10 @@ def _is_vague(parts: Parts) -> bool:
 
 def _to_play(parts: Parts) -> PlayRequest | None:
     """Return what is to be played, and on which players if they are named after it. The words name no time."""
-    titles = parts.all(Role.TEXT, Role.KIND)
+    titles = parts.all(
+        Role.TEXT,
+        Role.KIND,
+    )
     is_whole = _OF_MUSIC.issuperset(parts.by_role) and len(titles) == 1
     if parts.act != "play" or not is_whole:
         return None
@@ -529,7 +543,10 @@ def _to_play(parts: Parts) -> PlayRequest | None:
         if not isinstance(found, frozenset):
             return None
         players |= found
-    text = parts.reading.text(title.start, title.end)
+    text = parts.reading.text(
+        title.start,
+        title.end,
+    )
     if title.role is Role.KIND:
         query = text
     elif _is_title(title, parts.reading):
@@ -537,22 +554,38 @@ def _to_play(parts: Parts) -> PlayRequest | None:
     else:
         query = ""
     if query:
-        return PlayRequest(query, text, players, is_each=len(players) > 1)
+        return PlayRequest(
+            query,
+            text,
+            players,
+            is_each=len(players) > 1,
+        )
     return None
 
 
-def _is_title(text: PhraseSpan, reading: Reading) -> bool:
+def _is_title(
+    text: PhraseSpan,
+    reading: Reading,
+) -> bool:
     """Return whether words after an act are a title, and nothing else that it may be for."""
     if _ends_everywhere(text, reading) or any(reading.named_in(text)):
         return False
     is_vague = _acts_before(reading, text.start) != {"play"}
     if is_vague and not _may_be_music(text, reading):
         return False
-    others = {Role.REVERSING, Role.DAY, Role.UNIT, *(_OF_COMMANDS if is_vague else ())}
+    others = {
+        Role.REVERSING,
+        Role.DAY,
+        Role.UNIT,
+        *(_OF_COMMANDS if is_vague else ()),
+    }
     return others.isdisjoint(one.role for one in reading.meanings_in(text))
 
 
-def _may_be_music(text: PhraseSpan, reading: Reading) -> bool:
+def _may_be_music(
+    text: PhraseSpan,
+    reading: Reading,
+) -> bool:
     """Return whether words after an act for several things may be a title.
 
     "Della musica tranquilla" may, "a letto i bambini" and "musica in soffitta" may not.
@@ -566,7 +599,10 @@ def _may_be_music(text: PhraseSpan, reading: Reading) -> bool:
     return is_bare or (kinds == {"music"} and not placed)
 
 
-def _ends_everywhere(text: PhraseSpan, reading: Reading) -> bool:
+def _ends_everywhere(
+    text: PhraseSpan,
+    reading: Reading,
+) -> bool:
     """Return whether a text ends with "everywhere", which is a part of few titles: "here there and everywhere"."""
     for at in range(text.start + 1, text.end):
         is_home = any(
@@ -605,19 +641,30 @@ def _of_timer(parts: Parts) -> TimerRequest | None:
     return None
 
 
-def _name_of_timer(text: PhraseSpan, parts: Parts) -> str:
+def _name_of_timer(
+    text: PhraseSpan,
+    parts: Parts,
+) -> str:
     """Return the name of a timer: before its kind, after it, or after "for"; empty if a text is none."""
     reading = parts.reading
     before = [span for span in parts.spans if span.end <= text.start]
     after = [span.role for span in parts.spans if span.start == text.end]
     is_after_kind = before[-1].role is Role.KIND and after == [Role.AMOUNT]
     is_told = before[-1].value == "for" or after == [Role.KIND] or is_after_kind
-    others = {Role.REVERSING, Role.DAY, Role.UNIT, Role.AND}
+    others = {
+        Role.REVERSING,
+        Role.DAY,
+        Role.UNIT,
+        Role.AND,
+    }
     is_plain = others.isdisjoint(one.role for one in reading.meanings_in(text))
     is_number = any(reading.words.numbers.found(reading.heard, text.start))
     is_part = is_number and after == [Role.PREPOSITION]  # "three quarters of an hour"
     if is_told and is_plain and not is_part:
-        return telling_text(reading.text(text.start, text.end), reading.words)
+        return telling_text(
+            reading.text(text.start, text.end),
+            reading.words,
+        )
     return ""
 
 
@@ -635,8 +682,14 @@ def _unknown_name(reading: Reading) -> UnknownName | None:
     if after and after[0].role is Role.KIND and after[0].start == end:
         kind = KINDS.get(after[0].value)
     if kind:
-        text = reading.text(start, after[0].end)
-        return UnknownName(text, _alike(text, kind, reading.names))
+        text = reading.text(
+            start,
+            after[0].end,
+        )
+        return UnknownName(
+            text,
+            _alike(text, kind, reading.names),
+        )
     if _is_for_entities(before, after):
         return UnknownName(reading.text(start, end))
     return None
