@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from hassil.recognize import RecognizeResult
+from hassil.intents import Intents
+from hassil.recognize import RecognizeResult, recognize_all
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
@@ -174,8 +175,28 @@ async def async_is_never_mind(
     agent = built_in_agent(hass)
     if agent is None or len(user_input.text) > _LONGEST_NEVER_MIND:
         return False
+    # Recognition of a whole language takes long, and each turn would wait for it.
+    known = await agent.async_get_or_load_intents(user_input.language)
+    if known is None or not _is_sentence_of(
+        known.intents,
+        intent.INTENT_NEVERMIND,
+        user_input.text,
+    ):
+        return False
     found = await _async_certain(agent, user_input)
     return found is not None and found.intent.name == intent.INTENT_NEVERMIND
+
+
+def _is_sentence_of(
+    known: Intents,
+    name: str,
+    text: str,
+) -> bool:
+    """Return whether a text is a sentence of an intent, whatever else it may be."""
+    if name not in known.intents:
+        return False
+    alone = replace(known, intents={name: known.intents[name]})
+    return next(iter(recognize_all(text, alone)), None) is not None
 
 
 async def async_is_request(
