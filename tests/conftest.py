@@ -12,7 +12,6 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, override
 
-import freezegun
 import orjson
 import pytest
 from freezegun import freeze_time
@@ -25,6 +24,7 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import executor
 from hypothesis import HealthCheck, settings
 from pytest_asyncio import is_async_test
+from pytest_homeassistant_custom_component import patch_time
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
@@ -74,9 +74,10 @@ def _shared_intents(sentences: dict[str, Any]) -> intents.Intents:
 
 intents.Intents.from_dict = staticmethod(_shared_intents)  # type: ignore[assignment,method-assign]
 # The clock is stopped in each loaded module that has it. What a module has is noticed by
-# a new name, as here, and by a hash of all names.
-vars(freezegun.api).update(
-    _get_module_attributes_hash=lambda module: f"{id(module)}-{len(vars(module))}"
+# a new name, as here, and by a hash of all names. Before each test, freezegun is given
+# this function.
+vars(patch_time).update(
+    ha_get_module_attributes_hash=lambda module: f"{id(module)}-{len(vars(module))}"
 )
 # No verdict depends on the speed of the machine.
 settings.register_profile(
