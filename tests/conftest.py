@@ -18,8 +18,10 @@ from freezegun import freeze_time
 from freezegun.api import FrozenDateTimeFactory
 from hassil import intents
 from homeassistant.components import conversation
+from homeassistant.components.http import HomeAssistantHTTP
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import script
 from homeassistant.setup import async_setup_component
 from homeassistant.util import executor
 from hypothesis import HealthCheck, settings
@@ -34,6 +36,7 @@ from tests.demo_house.move_in import move_in
 from tests.history.store.postgresql import PostgreSQL, binaries, running
 from tests.support.config_entries import server_entry, set_up
 from tests.support.leaks import Leaks
+from tests.support.light_homes import async_do_nothing, do_nothing, forget_homes, share
 from tests.support.loop_clock import LoopClock
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving, serving_script
@@ -79,6 +82,7 @@ intents.Intents.from_dict = staticmethod(_shared_intents)  # type: ignore[assign
 vars(patch_time).update(
     ha_get_module_attributes_hash=lambda module: f"{id(module)}-{len(vars(module))}"
 )
+share()
 # No verdict depends on the speed of the machine.
 settings.register_profile(
     "thorough",
@@ -115,7 +119,6 @@ _OF_A_HOME = frozenset(
         "fail_on_log_exception",
         "reset_globals",
         "skip_stop_scripts",
-        "wait_for_stop_scripts_after_shutdown",
     }
 )
 _OF_A_LOOP = frozenset(
@@ -320,9 +323,23 @@ async def loop_clock() -> AsyncGenerator[LoopClock]:
 
 
 @pytest.fixture
-def hass_config_dir(tmp_path: Path) -> str:
+def disable_http_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the web server of the home bind no socket."""
+    monkeypatch.setattr(HomeAssistantHTTP, "async_bind", async_do_nothing)
+    monkeypatch.setattr(HomeAssistantHTTP, "start", async_do_nothing)
+
+
+@pytest.fixture
+def skip_stop_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave no timer of scripts behind when the home stops."""
+    monkeypatch.setattr(script, "_schedule_stop_scripts_after_shutdown", do_nothing)
+
+
+@pytest.fixture
+def hass_config_dir(tmp_path: Path) -> Iterator[str]:
     """Give every test a configuration folder of its own."""
-    return str(tmp_path)
+    yield str(tmp_path)
+    forget_homes()
 
 
 @pytest.fixture

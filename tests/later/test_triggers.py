@@ -11,6 +11,7 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
+from homeassistant.loader import DATA_INTEGRATIONS, async_get_integration
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 
@@ -290,9 +291,13 @@ async def test_a_time_that_comes_while_it_begins_to_wait_is_not_missed(
         watch.async_end()
 
     watch = Watch(hass, plan, begin)
+    integrations = hass.data[DATA_INTEGRATIONS]
+    trigger = await async_get_integration(hass, "homeassistant")
+    integrations["homeassistant"] = being_read = hass.loop.create_future()
 
     starting = hass.async_create_task(watch.async_start())
     freezer.tick(timedelta(seconds=31))
+    being_read.set_result(trigger)
 
     assert await starting
     assert begun == [True]
