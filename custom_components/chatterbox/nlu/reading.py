@@ -191,7 +191,7 @@ class Parts:
     @cached_property
     def acts(self) -> Sequence[str]:
         """The acts that may be meant, by one or by two parts of one: "把…打开" is to open, or to turn on."""
-        match self.all(*ACTING):
+        match self.all(Role.ACT, Role.VERB, Role.PARTICLE):
             case [PhraseSpan(role=Role.ACT, value=act)]:
                 return (act,)
             case [
