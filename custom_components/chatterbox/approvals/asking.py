@@ -4,7 +4,6 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import reduce
 from math import ceil
 from typing import Final
 
@@ -46,7 +45,7 @@ from ..home.entity_matches import (
     tool_name,
 )
 from ..people.speakers import Speaker
-from ..speech.sentences import TranslatedComposer
+from ..speech.sentences import TranslatedComposer, joined_texts
 from .action_summary import (
     PLAY,
     ActionSummary,
@@ -275,7 +274,7 @@ class _QuestionText:
         """Return an action with the names of its entities, and with what they are set to."""
         values = [*map(self._value, self.summary.settings.get(wording, ()))]
         if values:
-            value = reduce(self._beside, values)
+            value = joined_texts(self.sentences, values)
         else:
             value = ""
         if value and wording == PLAY:
@@ -385,7 +384,7 @@ class _QuestionText:
         more = count - len(names)
         if more:
             return self._say(
-                "many", targets=reduce(self._beside, names), count=str(more)
+                "many", targets=joined_texts(self.sentences, names), count=str(more)
             )
         return self._joined("and", names)
 
@@ -398,22 +397,10 @@ class _QuestionText:
         if others:
             return self._say(
                 last,
-                first=reduce(self._beside, others),
+                first=joined_texts(self.sentences, others),
                 second=end,
             )
         return end
-
-    def _beside(
-        self,
-        first: str,
-        second: str,
-    ) -> str:
-        return self.sentences["spoken_list"].format_map(
-            {
-                "first": first,
-                "second": second,
-            }
-        )
 
     def _with_article(self, name: str) -> str:
         if _HAS_ARTICLE.match(name):

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from typing import Any, Final, override
 
 from homeassistant.const import (
@@ -50,7 +50,7 @@ from ..records.turn_record import (
     targets_not_done,
 )
 from ..settings.rules import Verdict
-from ..speech.sentences import async_get_sentences
+from ..speech.sentences import async_get_sentences, joined_texts
 from .asking import actions_text
 from .guard import CallGuard
 from .questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals
@@ -298,12 +298,7 @@ class ChangeTexts:
             first = texts
         else:
             first = texts[: most - 1]
-        listed = reduce(
-            lambda one, other: self.sentences[key].format_map(
-                {"first": one, "second": other}
-            ),
-            first,
-        )
+        listed = joined_texts(self.sentences, first, key)
         more = len(texts) - len(first)
         if more:
             return self._say(

@@ -24,7 +24,7 @@ from homeassistant.util import dt as dt_util
 from ..agent.text import clipped, compared, fold, heard_words, plain_name, words_alike
 from ..const import LOGGER
 from ..home.entities import telling_words
-from ..home.entity_matches import entity_name, matching_states
+from ..home.entity_matches import matching_states
 from ..internals.calendar import calendar_entity
 
 _LIMIT: Final = 8.0
@@ -188,10 +188,6 @@ class Calendars:
             if called:
                 return FoundEvents(called, failed)
         return FoundEvents((), failed)
-
-    def names(self, ids: Iterable[str]) -> str:
-        """Return the names of calendars."""
-        return ", ".join(entity_name(self.hass, one) for one in ids)
 
 
 async def async_calendars(

@@ -41,7 +41,8 @@ async def async_recognize_calendar(
     """Return the request about calendars, or else what was `found` before."""
     text, language = user_input.text, user_input.language
     agent = built_in_agent(hass, text)
-    is_about_plans = found is not None and found.is_question and _is_of_plans(found)
+    call = found.call if found and found.is_question else None
+    is_about_plans = call is not None and call.name == LATER_TOOL
     if agent is None or (found and not is_about_plans):
         return found
     if await agent.async_recognize_sentence_trigger(user_input):
@@ -60,10 +61,6 @@ async def async_recognize_calendar(
                 return _recognized(request, timed)
             return found
     return found
-
-
-def _is_of_plans(found: RecognizedRequest) -> bool:
-    return found.call is not None and found.call.name == LATER_TOOL
 
 
 async def _async_has_events(

@@ -1,7 +1,7 @@
 """Reads what a person said as intents of Home Assistant, for words that its own sentences do not know."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, assert_never
 
 from homeassistant.components import conversation
@@ -199,109 +199,339 @@ async def async_read(
     )
     if not requests:
         return _read_date(user_input, names)
-    return _read_requests(
-        hass,
-        requests,
-        names,
-        area,
-    )
+    return _Composer(hass, names, area).read(requests)
 
 
-def _read_requests(
-    hass: HomeAssistant,
-    requests: Sequence[SpokenRequest],
-    names: HomeVocabulary,
-    area: ar.AreaEntry | None,
-) -> ReadSentence:
-    calls, answered = list[IntentCall](), list[Answered]()
-    unknown = list[UnknownName]()
-    changed = frozenset[str]()
-    for read_request in requests:
-        request = _after_changes(
-            read_request,
-            changed,
-            names,
+@dataclass(frozen=True, slots=True)
+class _Composer:
+    """Composes the intents of requests that are read in a home."""
+
+    hass: HomeAssistant
+    names: HomeVocabulary
+    area: ar.AreaEntry | None
+    """The room of the speaker."""
+
+    def _states(self, ids: Iterable[str]) -> Sequence[State]:
+        return [state for one in sorted(ids) if (state := self.hass.states.get(one))]
+
+    def read(self, requests: Sequence[SpokenRequest]) -> ReadSentence:
+        """Return the intents of some requests, or what is answered in words."""
+        calls, answered = list[IntentCall](), list[Answered]()
+        unknown = list[UnknownName]()
+        changed = frozenset[str]()
+        for read_request in requests:
+            request = self._after_changes(read_request, changed)
+            if request is None:
+                return NOTHING_READ
+            if isinstance(request, EntityCommand):
+                changed |= request.ids
+            if isinstance(request, UnknownName):
+                unknown.append(request)
+            elif found := [*self._intents(request)]:
+                calls += found
+            elif answerable := self._answerable(request):
+                answered.append(answerable)
+            else:
+                return NOTHING_READ
+        # One answer is given, and a question of ours waits for one alone.
+        is_open = any(isinstance(one, Choice | OpenQuestion) for one in answered)
+        if len(answered) > 1 or (is_open and len(requests) > 1):
+            return NOTHING_READ
+        is_elliptic = any(
+            isinstance(one, EntityCommand) and one.is_elliptic for one in requests
         )
-        if request is None:
-            return NOTHING_READ
-        if isinstance(request, EntityCommand):
-            changed |= request.ids
-        if isinstance(request, UnknownName):
-            unknown.append(request)
-        elif found := [*_intents(hass, request, names, area)]:
-            calls += found
-        elif answerable := _answerable(hass, request, names, area):
-            answered.append(answerable)
-        else:
-            return NOTHING_READ
-    # One answer is given, and a question of ours waits for one alone.
-    is_open = any(isinstance(one, Choice | OpenQuestion) for one in answered)
-    if len(answered) > 1 or (is_open and len(requests) > 1):
-        return NOTHING_READ
-    is_elliptic = any(
-        isinstance(one, EntityCommand) and one.is_elliptic for one in requests
-    )
-    last = requests[-1]
-    return ReadSentence(
-        tuple(calls),
-        next(iter(answered), None),
-        unknown,
-        is_elliptic,
-        last if isinstance(last, _REFERRED) else None,
-    )
+        last = requests[-1]
+        return ReadSentence(
+            tuple(calls),
+            next(iter(answered), None),
+            unknown,
+            is_elliptic,
+            last if isinstance(last, _REFERRED) else None,
+        )
 
+    def _after_changes(
+        self, request: SpokenRequest, changed: frozenset[str]
+    ) -> SpokenRequest | None:
+        """Return a request after others of its sentence have changed entities; None if states of then tell it.
 
-def _after_changes(
-    request: SpokenRequest, changed: frozenset[str], names: HomeVocabulary
-) -> SpokenRequest | None:
-    """Return what a request means after others of its sentence have changed entities; None if states of then tell it.
-
-    "Turn on the lamp and dim it" would be composed from the light that is off. A scene
-    changes anything.
-    """
-    match request:
-        case StateQuestion(ids=ids):
-            is_value = False
-        case EntityCommand(act=act, ids=ids, is_by=is_by) if is_by or act in _STEPS:
-            is_value = not is_by and request.amount is not None
-        case _:
+        "Turn on the lamp and dim it" would be composed from the light that is off. A scene
+        changes anything.
+        """
+        match request:
+            case StateQuestion(ids=ids):
+                is_value = False
+            case EntityCommand(act=act, ids=ids, is_by=is_by) if is_by or act in _STEPS:
+                is_value = not is_by and request.amount is not None
+            case _:
+                return request
+        is_any = not _RUN.isdisjoint(self.names.domains(changed))
+        if ids.isdisjoint(changed) and not is_any:
             return request
-    is_any = not _RUN.isdisjoint(names.domains(changed))
-    if ids.isdisjoint(changed) and not is_any:
-        return request
-    if isinstance(request, EntityCommand) and is_value:
-        return replace(request, act="set")
-    return None
+        if isinstance(request, EntityCommand) and is_value:
+            return replace(request, act="set")
+        return None
 
+    def _answerable(self, request: SpokenRequest) -> Answered | None:
+        """Return the request that is answered in words in place of intents; None if there is none.
 
-def _answerable(
-    hass: HomeAssistant,
-    request: SpokenRequest,
-    names: HomeVocabulary,
-    area: ar.AreaEntry | None,
-) -> Answered | None:
-    """Return the request that is answered in words in place of intents; None if there is none.
-
-    Lights that are off do not become darker, and what is open does not open further:
-    their states are told.
-    """
-    match request:
-        case EntityCommand(act=act, ids=ids, is_by=is_by):
-            states = [state for one in ids if (state := hass.states.get(one))]
-            has_moved = any(ATTR_CURRENT_POSITION in one.attributes for one in states)
-            is_stepped = act in _STEPS or (is_by and has_moved)
-            if is_stepped:
-                if len(ids) <= MOST_TOLD:
-                    return StateQuestion(ids, "one")
+        Lights that are off do not become darker, and what is open does not open further:
+        their states are told.
+        """
+        match request:
+            case EntityCommand(act=act, ids=ids, is_by=is_by):
+                states = self._states(ids)
+                has_moved = any(
+                    ATTR_CURRENT_POSITION in one.attributes for one in states
+                )
+                is_stepped = act in _STEPS or (is_by and has_moved)
+                if is_stepped:
+                    if len(ids) <= MOST_TOLD:
+                        return StateQuestion(ids, "one")
+                    return None
+                is_robot = {one.domain for one in states} <= _OF_ROBOTS.keys()
+                return request if is_by or is_robot else None
+            case PlayRequest():
+                return Choice(self._players_for(request))
+            case TimerRequest() | UnknownName() | DeviceSetting() | PlayerGroup():
                 return None
-            is_robot = {one.domain for one in states} <= _OF_ROBOTS.keys()
-            return request if is_by or is_robot else None
-        case PlayRequest():
-            return Choice(_players_for(hass, request, names, area))
-        case TimerRequest() | UnknownName() | DeviceSetting() | PlayerGroup():
+            case _:
+                return request
+
+    def _intents(self, request: SpokenRequest) -> Iterator[IntentCall]:
+        """Yield the intents that do what a request asks for; none for one that is answered in words."""
+        match request:
+            case WorldQuestion(topics=topics, zone="", days=(), on=None):
+                known = (_CLOCK[topic] for topic in topics if topic in _CLOCK)
+                yield from (IntentCall(intent_type, {}) for intent_type in known)
+            case ListRequest():
+                yield from self._list_calls(request)
+            case PlayRequest():
+                yield from self._play_calls(request)
+            case DeviceSetting():
+                yield from self._device_calls(request)
+            case PlayerGroup():
+                yield from self._group_calls(request)
+            case EntityCommand():
+                yield from self._calls(request)
+            case TimerRequest(durations, name):
+                named = {"name": name} if name else {}
+                yield IntentCall(
+                    intent.INTENT_START_TIMER,
+                    {**durations, **named},
+                )
+            case StateQuestion(ids=ids, aspect="temperature") if self.names.domains(
+                ids
+            ) == {"climate"}:
+                yield from (
+                    IntentCall(intent.INTENT_GET_TEMPERATURE, {"name": one})
+                    for one in sorted(ids)
+                )
+            case (
+                WorldQuestion()
+                | Choice()
+                | OpenQuestion()
+                | StateQuestion()
+                | UnknownName()
+            ):
+                pass
+            case _:
+                assert_never(request)
+
+    def _play_calls(self, request: PlayRequest) -> Iterator[IntentCall]:
+        """Yield an intent for each room that plays; none if one of several players in a room is meant."""
+        players = [self._players_for(one) for one in self._by_room(request)]
+        for found in players if all(len(one) <= 1 for one in players) else ():
+            slots: dict[str, JsonValue] = {"search_query": request.words}
+            slots |= dict(zip(("name",), found, strict=False))
+            yield IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, slots)
+
+    def _group_calls(self, request: PlayerGroup) -> Iterator[IntentCall]:
+        """Yield the intent that has players play together, or those that part them: of several, those in a group."""
+        ids = request.ids
+        if request.leader:
+            members: list[JsonValue] = [*sorted(ids - {request.leader})]
+            slots: dict[str, JsonValue] = {
+                "name": request.leader,
+                MEMBERS: members,
+            }
+            yield IntentCall(JOIN_PLAYERS, slots)
+            return
+        states = self._states(ids)
+        grouped = {
+            state.entity_id
+            for state in states
+            if len(state.attributes.get(ATTR_GROUP_MEMBERS) or ()) > 1
+        }
+        for one in sorted(grouped or ids):
+            yield IntentCall(PART_PLAYERS, {"name": one})
+
+    def _device_calls(self, request: DeviceSetting) -> Iterator[IntentCall]:
+        """Yield the intents that set values, temperatures in the unit of the home."""
+        unit = self.hass.config.units.temperature_unit
+        spoken = _TEMPERATURES.get(request.unit, unit)
+        values: dict[str, JsonValue] = {
+            slot: round(_converted(float(value), spoken, unit) * 2) / 2
+            if spoken != unit and slot in {ATTR_TEMPERATURE, *RANGE}
+            else value
+            for slot, value in request.values.items()
+        }
+        for one in sorted(request.ids):
+            slots = {
+                "name": one,
+                **values,
+            }
+            match self.names.by_id[one].domain:
+                case "humidifier":
+                    yield IntentCall("HassHumidifierSetpoint", slots)
+                case "climate":
+                    yield IntentCall(SET_CLIMATE, slots)
+                case _:
+                    yield IntentCall(SET_PLAYER, slots)
+
+    def _can_search(self, entity_id: str) -> bool:
+        state = self.hass.states.get(entity_id)
+        return state is not None and features_of(state) & _SEARCHING == _SEARCHING
+
+    def _by_room(self, request: PlayRequest) -> Sequence[PlayRequest]:
+        """Return a request for each room in which something is to be played."""
+        if not request.is_each:
+            return (request,)
+        rooms: dict[str | None, set[str]] = {}
+        able = {one for one in request.ids if self._can_search(one)}
+        for one in able or request.ids:
+            rooms.setdefault(self.names.by_id[one].area_id, set()).add(one)
+        return [replace(request, ids=frozenset(ids)) for ids in rooms.values()]
+
+    def _players_for(self, request: PlayRequest) -> frozenset[str]:
+        """Return the players that can play what is searched for: those named, else those of the room, or of the home.
+
+        Of several, the only one that plays is meant.
+        """
+        players = [one for one in self.names.entities if one.domain == MEDIA_PLAYER]
+        here = {
+            one.entity_id
+            for one in players
+            if self.area and one.area_id == self.area.id
+        }
+        able = {one.entity_id for one in players if self._can_search(one.entity_id)}
+        found = able & (request.ids or here or able)
+        playing = {
+            one for one in found if self.hass.states.is_state(one, STATE_PLAYING)
+        }
+        return frozenset(playing if len(playing) == 1 else found)
+
+    def _list_calls(self, request: ListRequest) -> Iterator[IntentCall]:
+        """Yield the intents that change a list; none unless one list is meant, or has each item that leaves it."""
+        intent_type, response = _OF_ITEMS.get(
+            request.act,
+            ("", ""),
+        )
+        lists = [
+            entity
+            for entity in self.names.entities
+            if entity.domain == "todo" and request.list_id in {"", entity.entity_id}
+        ]
+        found = list[IntentCall]()
+        for item in request.items if intent_type else ():
+            each = [
+                IntentCall(
+                    intent_type,
+                    {
+                        "item": known,
+                        "name": entity.names[0],
+                    },
+                    response,
+                )
+                for entity in lists
+                for known in self._items_of(intent_type, entity, item)
+            ]
+            if len(each) != 1:
+                return
+            found += each
+        yield from found
+
+    def _items_of(
+        self, intent_type: str, entity: KnownEntity, item: str
+    ) -> Sequence[str]:
+        """Return what an item is on a list, if it is one of it; as it was said, if it is to be added."""
+        if intent_type == _OF_ITEMS["add"][0]:
+            return (item,)
+        slots: dict[str, JsonValue] = {
+            "item": item,
+            "name": entity.names[0],
+        }
+        meant = items_meant(
+            self.hass,
+            intent_type,
+            slots,
+            conversation.DOMAIN,
+        )
+        on_list = items_on_list(self.hass, entity.entity_id)
+        known = [*meant, *(item for one in on_list if one.summary == item)]
+        if len(known) == 1:
+            return known
+        return ()
+
+    def _calls(self, command: EntityCommand) -> Iterator[IntentCall]:
+        """Yield the intents of a command, after a look at the states where it depends on them."""
+        states = self._states(command.ids)
+        command = _in_unit(command, self.hass.config.units.temperature_unit)
+        if command.act in _STEPS:
+            yield from _stepped(states, command)
+            return
+        if command.is_by:
+            yield from _moved(states, command)
+            return
+        if command.act == "set":
+            for state in _able(states, command):
+                yield from _set(state, command)
+            return
+        whole = self._at_once(command)
+        if whole:
+            yield whole
+            return
+        is_played = {one.domain for one in states} == {MEDIA_PLAYER}
+        if command.act == "pause" and is_played and not self._plays():
+            yield IntentCall(_OF_PLAYERS["pause"], {})  # it says that nothing plays
+            return
+        for state in states:
+            yield from _switched(state, command.act)
+
+    def _at_once(self, command: EntityCommand) -> IntentCall | None:
+        """Return one intent for all lights of a room, or of the home; None for other entities."""
+        entities = [self.names.by_id[one] for one in command.ids]
+        domains = {entity.domain for entity in entities}
+        if len(entities) == 1 or domains != {LIGHT} or command.act not in _ON | _OFF:
             return None
-        case _:
-            return request
+        areas = {entity.area_id for entity in entities}
+        slots: dict[str, JsonValue] = {"domain": LIGHT}
+        key = "light_all"
+        room = ar.async_get(self.hass).async_get_area(min(map(str, areas)))
+        if room and len(areas) == 1:
+            slots["area"], key = room.name, "lights_area"
+        is_on = command.act in _ON
+        intent_type = intent.INTENT_TURN_ON if is_on else intent.INTENT_TURN_OFF
+        effects = intent_effects(
+            self.hass,
+            intent_type,
+            slots,
+            conversation.DOMAIN,
+        )
+        is_same = {action.entity_id for action in actions_of(effects)} == command.ids
+        if is_same:
+            return IntentCall(
+                intent_type,
+                slots,
+                key,
+            )
+        return None
+
+    def _plays(self) -> bool:
+        """Return whether anything at home plays."""
+        players = (
+            one.entity_id for one in self.names.entities if one.domain == MEDIA_PLAYER
+        )
+        return any(self.hass.states.is_state(one, STATE_PLAYING) for one in players)
 
 
 async def _async_likeliest(
@@ -498,217 +728,6 @@ def _read_date(user_input: ConversationInput, names: HomeVocabulary) -> ReadSent
     return NOTHING_READ
 
 
-def _intents(
-    hass: HomeAssistant,
-    request: SpokenRequest,
-    names: HomeVocabulary,
-    area: ar.AreaEntry | None,
-) -> Iterator[IntentCall]:
-    """Yield the intents that do what a request asks for; none for one that is answered in words."""
-    match request:
-        case WorldQuestion(topics=topics, zone="", days=(), on=None):
-            known = (_CLOCK[topic] for topic in topics if topic in _CLOCK)
-            yield from (IntentCall(intent_type, {}) for intent_type in known)
-        case ListRequest():
-            yield from _list_calls(
-                hass,
-                request,
-                names,
-            )
-        case PlayRequest():
-            yield from _play_calls(hass, request, names, area)
-        case DeviceSetting():
-            yield from _device_calls(hass, request, names)
-        case PlayerGroup():
-            yield from _group_calls(hass, request)
-        case EntityCommand():
-            yield from _calls(hass, request, names)
-        case TimerRequest(durations, name):
-            named = {"name": name} if name else {}
-            yield IntentCall(
-                intent.INTENT_START_TIMER,
-                {**durations, **named},
-            )
-        case StateQuestion(ids=ids, aspect="temperature") if names.domains(ids) == {
-            "climate"
-        }:
-            yield from (
-                IntentCall(intent.INTENT_GET_TEMPERATURE, {"name": one})
-                for one in sorted(ids)
-            )
-        case (
-            WorldQuestion()
-            | Choice()
-            | OpenQuestion()
-            | StateQuestion()
-            | UnknownName()
-        ):
-            pass
-        case _:
-            assert_never(request)
-
-
-def _play_calls(
-    hass: HomeAssistant,
-    request: PlayRequest,
-    names: HomeVocabulary,
-    area: ar.AreaEntry | None,
-) -> Iterator[IntentCall]:
-    """Yield an intent for each room that plays; none if one of several players in a room is meant."""
-    rooms = _by_room(
-        hass,
-        request,
-        names,
-    )
-    players = [_players_for(hass, one, names, area) for one in rooms]
-    for found in players if all(len(one) <= 1 for one in players) else ():
-        slots: dict[str, JsonValue] = {"search_query": request.words}
-        slots |= dict(zip(("name",), found, strict=False))
-        yield IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, slots)
-
-
-def _group_calls(
-    hass: HomeAssistant,
-    request: PlayerGroup,
-) -> Iterator[IntentCall]:
-    """Yield the intent that has players play together, or those that part them: of several, those in a group."""
-    ids = request.ids
-    if request.leader:
-        members: list[JsonValue] = [*sorted(ids - {request.leader})]
-        slots: dict[str, JsonValue] = {
-            "name": request.leader,
-            MEMBERS: members,
-        }
-        yield IntentCall(JOIN_PLAYERS, slots)
-        return
-    grouped = {one for one in ids if _is_grouped(hass.states.get(one))}
-    for one in sorted(grouped or ids):
-        yield IntentCall(PART_PLAYERS, {"name": one})
-
-
-def _is_grouped(state: State | None) -> bool:
-    members: object = state.attributes.get(ATTR_GROUP_MEMBERS) if state else None
-    return isinstance(members, list | tuple) and len(members) > 1
-
-
-def _device_calls(
-    hass: HomeAssistant, request: DeviceSetting, names: HomeVocabulary
-) -> Iterator[IntentCall]:
-    """Yield the intents that set values, temperatures in the unit of the home."""
-    unit = hass.config.units.temperature_unit
-    spoken = _TEMPERATURES.get(request.unit, unit)
-    values: dict[str, JsonValue] = {
-        slot: round(_converted(float(value), spoken, unit) * 2) / 2
-        if spoken != unit and slot in {ATTR_TEMPERATURE, *RANGE}
-        else value
-        for slot, value in request.values.items()
-    }
-    for one in sorted(request.ids):
-        slots = {
-            "name": one,
-            **values,
-        }
-        match names.by_id[one].domain:
-            case "humidifier":
-                yield IntentCall("HassHumidifierSetpoint", slots)
-            case "climate":
-                yield IntentCall(SET_CLIMATE, slots)
-            case _:
-                yield IntentCall(SET_PLAYER, slots)
-
-
-def _can_search(hass: HomeAssistant, entity_id: str) -> bool:
-    state = hass.states.get(entity_id)
-    return state is not None and features_of(state) & _SEARCHING == _SEARCHING
-
-
-def _by_room(
-    hass: HomeAssistant, request: PlayRequest, names: HomeVocabulary
-) -> Sequence[PlayRequest]:
-    """Return a request for each room in which something is to be played."""
-    if not request.is_each:
-        return (request,)
-    rooms: dict[str | None, set[str]] = {}
-    able = {one for one in request.ids if _can_search(hass, one)}
-    for one in able or request.ids:
-        rooms.setdefault(names.by_id[one].area_id, set()).add(one)
-    return [replace(request, ids=frozenset(ids)) for ids in rooms.values()]
-
-
-def _players_for(
-    hass: HomeAssistant,
-    request: PlayRequest,
-    names: HomeVocabulary,
-    area: ar.AreaEntry | None,
-) -> frozenset[str]:
-    """Return the players that can play what is searched for: those named, else those of the room, or of the home.
-
-    Of several, the only one that plays is meant.
-    """
-    players = [one for one in names.entities if one.domain == MEDIA_PLAYER]
-    here = {one.entity_id for one in players if area and one.area_id == area.id}
-    able = {one.entity_id for one in players if _can_search(hass, one.entity_id)}
-    found = able & (request.ids or here or able)
-    playing = {one for one in found if hass.states.is_state(one, STATE_PLAYING)}
-    return frozenset(playing if len(playing) == 1 else found)
-
-
-def _list_calls(
-    hass: HomeAssistant, request: ListRequest, names: HomeVocabulary
-) -> Iterator[IntentCall]:
-    """Yield the intents that change a list; none unless one list is meant, or has each item that leaves it."""
-    intent_type, response = _OF_ITEMS.get(
-        request.act,
-        ("", ""),
-    )
-    lists = [
-        entity
-        for entity in names.entities
-        if entity.domain == "todo" and request.list_id in {"", entity.entity_id}
-    ]
-    found = list[IntentCall]()
-    for item in request.items if intent_type else ():
-        each = [
-            IntentCall(
-                intent_type,
-                {
-                    "item": known,
-                    "name": entity.names[0],
-                },
-                response,
-            )
-            for entity in lists
-            for known in _items_of(hass, intent_type, entity, item)
-        ]
-        if len(each) != 1:
-            return
-        found += each
-    yield from found
-
-
-def _items_of(
-    hass: HomeAssistant, intent_type: str, entity: KnownEntity, item: str
-) -> Sequence[str]:
-    """Return what an item is on a list, if it is one of it; as it was said, if it is to be added."""
-    if intent_type == _OF_ITEMS["add"][0]:
-        return (item,)
-    slots: dict[str, JsonValue] = {
-        "item": item,
-        "name": entity.names[0],
-    }
-    meant = items_meant(
-        hass,
-        intent_type,
-        slots,
-        conversation.DOMAIN,
-    )
-    on_list = items_on_list(hass, entity.entity_id)
-    known = [*meant, *(item for one in on_list if one.summary == item)]
-    if len(known) == 1:
-        return known
-    return ()
-
-
 _SET: Final = {
     domain: {
         slot: setting
@@ -840,12 +859,6 @@ def _indexed(
     return HomeVocabulary(entities, (*rooms, *floors), words)
 
 
-def _plays(hass: HomeAssistant, names: HomeVocabulary) -> bool:
-    """Return whether anything at home plays."""
-    players = (one.entity_id for one in names.entities if one.domain == MEDIA_PLAYER)
-    return any(hass.states.is_state(one, STATE_PLAYING) for one in players)
-
-
 def _surroundings(hass: HomeAssistant, names: HomeVocabulary) -> Surroundings:
     """Return which players are playing, or else on."""
     players = [
@@ -901,38 +914,6 @@ _STEPS: Final = {
 _DIRECTIONS: Final = _STEPS | {"open": 1, "close": -1}
 _ON: Final = frozenset({"on", "open", "lock"})
 _OFF: Final = frozenset({"off", "close", "unlock", "stop"})
-
-
-def _calls(
-    hass: HomeAssistant, command: EntityCommand, names: HomeVocabulary
-) -> Iterator[IntentCall]:
-    """Yield the intents of a command, after a look at the states where it depends on them."""
-    states = [state for one in sorted(command.ids) if (state := hass.states.get(one))]
-    command = _in_unit(command, hass.config.units.temperature_unit)
-    if command.act in _STEPS:
-        yield from _stepped(states, command)
-        return
-    if command.is_by:
-        yield from _moved(states, command)
-        return
-    if command.act == "set":
-        for state in _able(states, command):
-            yield from _set(state, command)
-        return
-    whole = _at_once(
-        hass,
-        command,
-        names,
-    )
-    if whole:
-        yield whole
-        return
-    is_played = {one.domain for one in states} == {MEDIA_PLAYER}
-    if command.act == "pause" and is_played and not _plays(hass, names):
-        yield IntentCall(_OF_PLAYERS["pause"], {})  # it says that nothing plays
-        return
-    for state in states:
-        yield from _switched(state, command.act)
 
 
 def _in_unit(command: EntityCommand, unit: str) -> EntityCommand:
@@ -1000,42 +981,6 @@ _RESPONSES: Final = {
     "scene": "scene",
     "script": "script",
 }
-
-
-def _at_once(
-    hass: HomeAssistant, command: EntityCommand, names: HomeVocabulary
-) -> IntentCall | None:
-    """Return one intent for all lights of a room, or of the home; None for other entities."""
-    entities = [names.by_id[one] for one in command.ids]
-    domains = {entity.domain for entity in entities}
-    if len(entities) == 1 or domains != {LIGHT} or command.act not in _ON | _OFF:
-        return None
-    areas = {entity.area_id for entity in entities}
-    if len(areas) == 1:
-        area_id = areas.pop()
-    else:
-        area_id = None
-    area = ar.async_get(hass).async_get_area(area_id or "")
-    slots: dict[str, JsonValue] = {"domain": LIGHT}
-    key = "light_all"
-    if area:
-        slots["area"], key = area.name, "lights_area"
-    is_on = command.act in _ON
-    intent_type = intent.INTENT_TURN_ON if is_on else intent.INTENT_TURN_OFF
-    effects = intent_effects(
-        hass,
-        intent_type,
-        slots,
-        conversation.DOMAIN,
-    )
-    is_same = {action.entity_id for action in actions_of(effects)} == command.ids
-    if is_same:
-        return IntentCall(
-            intent_type,
-            slots,
-            key,
-        )
-    return None
 
 
 def _able(

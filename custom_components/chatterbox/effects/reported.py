@@ -545,18 +545,16 @@ def _is_able(
         return True
     has_colors = color_supported(modes)
     has_whites = color_temp_supported(modes)
+    color = wanted.get("color")
+    # A lamp shows a shade of white by its colour temperature alone.
+    is_pale = isinstance(color, tuple) and min(color) >= _PALE
     abilities = {
         "brightness": brightness_supported(modes)
         or wanted.get("brightness") in (0, 100),
-        "color": has_colors or (has_whites and _is_pale(wanted.get("color"))),
+        "color": has_colors or (has_whites and is_pale),
         "temperature": has_colors or has_whites,
     }
     return all(abilities[name] for name in _SET_ON_LIGHTS if name in wanted)
-
-
-def _is_pale(color: object) -> bool:
-    """Return whether a colour, as red, green and blue, is one that a lamp shows by its colour temperature alone."""
-    return isinstance(color, tuple) and min(color) >= _PALE
 
 
 def confirmed_or_not(

@@ -8,7 +8,6 @@ room without a satellite, a speaker says it.
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import reduce
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -60,7 +59,7 @@ from ..offline.local_commands import Talk
 from ..people.speakers import async_speaker_area
 from ..settings.rules import async_get_home_rules
 from ..settings.tool_names import BROADCAST_TOOL
-from ..speech.sentences import async_get_sentences
+from ..speech.sentences import async_get_sentences, joined_texts
 from ..speech.text.times import TimeInSentence, prepare, times_in
 from ..tools.own.own_tool import (
     Offered,
@@ -153,7 +152,8 @@ class _Places:
         """Yield the satellites, and speakers of the other rooms, with the places to which news are delivered."""
         taken = set[str | None]()
         for state in self.satellites():
-            device_id = _device_of(self.hass, state)
+            entry = er.async_get(self.hass).async_get(state.entity_id)
+            device_id = entry.device_id if entry else None
             taken.add(self.areas.get(state.entity_id))
             yield state, Asker(device_id=device_id, satellite_id=state.entity_id)
         if speech_engine(self.hass):
@@ -225,24 +225,12 @@ def _listeners(call: OwnCall) -> tuple[Sequence[_Listener], Sequence[str]]:
         places.listener(state, asker)
         for state, asker in places.all_that_speak()
         if (places.areas.get(state.entity_id) in named.area_ids)
-        or not (any(named) or here & _ids(asker))
+        or not (any(named) or here & {asker.device_id, asker.satellite_id})
     ]
     silent = named.rooms_without({places.areas.get(one.entity_id) for one in found})
     for person in named.people:
         found += _of_person(hass, person)
     return list({one.entity_id or one.name: one for one in found}.values()), silent
-
-
-def _device_of(
-    hass: HomeAssistant,
-    state: State,
-) -> str | None:
-    entry = er.async_get(hass).async_get(state.entity_id)
-    return entry.device_id if entry else None
-
-
-def _ids(asker: Asker) -> frozenset[str | None]:
-    return frozenset({asker.device_id, asker.satellite_id})
 
 
 def _of_person(
@@ -369,7 +357,8 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
         groups[_SILENT] = silent
     spoken_texts = [
         sentences[key].format(
-            targets=_joined(sentences, names), time=delivery.night_ends
+            targets=joined_texts(sentences, dict.fromkeys(names)),
+            time=delivery.night_ends,
         )
         for key, names in groups.items()
     ]
@@ -380,18 +369,6 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
     return ToolAnswer(
         {},
         speech=" ".join(spoken_texts),
-    )
-
-
-def _joined(
-    sentences: Mapping[str, str],
-    names: Sequence[str],
-) -> str:
-    return reduce(
-        lambda first, second: sentences["spoken_list"].format(
-            first=first, second=second
-        ),
-        dict.fromkeys(names),
     )
 
 

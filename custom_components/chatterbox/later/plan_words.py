@@ -35,6 +35,8 @@ _ON_NAMED: Final[Mapping[str, PlanAct]] = {
     "cancel": "cancel",
 }
 """Acts on plans that are named by words of their own."""
+_ALL_PLANS: Final = (["cancel", "all", "plan"], ["all", "plan", "cancel"])
+"""Roles of a request to cancel everything."""
 _MAKES_ALARM: Final = frozenset({"alarm", "set", "turn", "on"})
 """Roles of a request for an alarm."""
 
@@ -215,7 +217,8 @@ class _Request:
                 )
             return None
         kind = next(iter(kinds), "")
-        if _cancels_all_plans(loud):
+        # "All plans" are everything, and nobody asks for that: "have you planned".
+        if [one.role for one in loud] in _ALL_PLANS:
             kind, roles = "", roles - {"plan"}
         act = _act(roles, kind)
         if act is None:
@@ -283,12 +286,6 @@ class _Request:
             one for one in self.phrases if one.start >= end and one.role != "thanks"
         ]
         return self._raw(_within(after, {"about", "filler"}, set()))
-
-
-def _cancels_all_plans(loud: Sequence[_Phrase]) -> bool:
-    """Return whether "all plans" are cancelled, which is "everything", and nobody asks for that: "have you planned"."""
-    roles = [one.role for one in loud]
-    return roles in (["cancel", "all", "plan"], ["all", "plan", "cancel"])
 
 
 def _within(

@@ -170,13 +170,12 @@ class Schedule:
 
     async def async_start(self, _hass: HomeAssistant) -> None:
         """Follow the stored plans as soon as they can be read, and do or tell what was due meanwhile."""
-        self._hass.bus.async_listen(EVENT_USER_REMOVED, self._async_user_removed)
-        self._hass.bus.async_listen(
-            er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_entity_changed
-        )
-        self._hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_clock_changed)
-        self._hass.bus.async_listen(EVENT_TAP, self._async_take_tap)
-        self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self.async_stop)
+        bus = self._hass.bus
+        bus.async_listen(EVENT_USER_REMOVED, self._async_user_removed)
+        bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_entity_changed)
+        bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_clock_changed)
+        bus.async_listen(EVENT_TAP, self._async_take_tap)
+        bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self.async_stop)
         await self._async_follow()
 
     async def _async_follow(self, _now: datetime | None = None) -> None:
@@ -195,8 +194,11 @@ class Schedule:
         for plan in self.plans.found.plans:
             if plan.is_begun:
                 self._run(
-                    self._async_interrupted(plan),
-                    f"chatterbox plan {plan.id}",
+                    self._async_conclude(
+                        plan,
+                        PlanChange.NOT_DONE,
+                        await self._async_say("later_unsure", plan),
+                    )
                 )
         for plan in self.plans.stored.plans:
             if not plan.is_begun:
@@ -435,8 +437,7 @@ class Schedule:
                     self._async_ended(
                         begun,
                         actions,
-                    ),
-                    f"chatterbox plan {plan.id}",
+                    )
                 )
 
     async def _async_ended(
@@ -480,29 +481,30 @@ class Schedule:
         else:
             late = -_WEEK
         if late > _WEEK and self._hass.loop.time() < self._knows_time_at:
-            again = HassJob(
-                partial(self._watch, plan),
-                cancel_on_shutdown=True,
-            )
-            self._watched[plan.id] = async_call_later(
-                self._hass,
-                _HOUR,
-                again,
-            )
+            self._wait(plan, _HOUR, self._watch)
         elif late >= timedelta():
-            self._begin(plan.id)
+            self._begin(plan)
         else:
             watch = Watch(
                 self._hass,
                 plan,
-                partial(self._begin, plan.id),
+                partial(self._begin, plan),
             )
             self._watched[plan.id] = watch.async_end
             self._run(
                 self._async_wait(plan, watch),
-                f"chatterbox plan {plan.id}",
                 eager_start=True,
             )
+
+    def _wait(
+        self,
+        plan: FuturePlan,
+        delay: timedelta,
+        follow: Callable[[FuturePlan, datetime], None],
+    ) -> None:
+        """Go on with a plan after a delay."""
+        job = HassJob(partial(follow, plan), cancel_on_shutdown=True)
+        self._watched[plan.id] = async_call_later(self._hass, delay, job)
 
     async def _async_wait(
         self,
@@ -521,23 +523,18 @@ class Schedule:
     @callback
     def _begin(
         self,
-        plan_id: str,
+        plan: FuturePlan,
         _now: datetime | None = None,
     ) -> None:
-        self._unwatch(plan_id)
-        self._run(
-            self._async_due(plan_id),
-            f"chatterbox plan {plan_id}",
-        )
+        self._unwatch(plan.id)
+        self._run(self._async_due(plan.id))
 
-    def _run(
-        self, work: Awaitable[None], name: str, *, eager_start: bool = False
-    ) -> None:
+    def _run(self, work: Awaitable[None], *, eager_start: bool = False) -> None:
         """Run work with an owner and apart from the turn that planned it, whose variables must not reach it."""
         run = partial(
             self._hass.async_create_background_task,
             _logged(work),
-            name,
+            "chatterbox plan",
             eager_start=eager_start,
         )
         _ = Variables().run(run)  # Home Assistant keeps the task
@@ -694,15 +691,7 @@ class Schedule:
         if problem not in {PlanProblem.NOT_KEPT, PlanProblem.NO_ROOM}:
             return
         if not await self.plans.async_doubt():
-            again = HassJob(
-                partial(self._begin, plan.id),
-                cancel_on_shutdown=True,
-            )
-            self._watched[plan.id] = async_call_later(
-                self._hass,
-                _SOON,
-                again,
-            )
+            self._wait(plan, _SOON, self._begin)
             return
         if problem is PlanProblem.NO_ROOM:
             why = await self._async_say("spoken_no_room", plan)
@@ -710,11 +699,6 @@ class Schedule:
             why = ""
         await self._async_conclude(
             plan, PlanChange.NOT_DONE, await self._async_say("later_failed", plan, why)
-        )
-
-    async def _async_interrupted(self, plan: FuturePlan) -> None:
-        await self._async_conclude(
-            plan, PlanChange.NOT_DONE, await self._async_say("later_unsure", plan)
         )
 
     async def _async_agent(self, agent: str) -> Runner | None:
@@ -859,10 +843,7 @@ class Schedule:
                 end,
             )
         else:
-            self._run(
-                self._async_deliver(news),
-                f"chatterbox news {news.id}",
-            )
+            self._run(self._async_deliver(news))
 
     async def _async_deliver(self, news: News) -> None:
         if all(
@@ -960,8 +941,7 @@ class Schedule:
                 news,
                 news.plan,
                 button,
-            ),
-            f"chatterbox button of {news.id}",
+            )
         )
 
     async def _async_tapped(
@@ -1062,10 +1042,7 @@ class Schedule:
             return
         for plan in waiting:
             if plan.renamed(entity_id, "") != plan:
-                self._run(
-                    self._async_blind(plan),
-                    f"chatterbox plan {plan.id}",
-                )
+                self._run(self._async_blind(plan))
         if entity_id.startswith("person."):
             entries = er.async_get(self._hass).entities.values()
             known = {one.unique_id for one in entries if one.platform == "person"}

@@ -87,14 +87,8 @@ def time_text(
     if plan.due is None:
         key = "later_whenever" if plan.repeats else "later_when"
         return sentences[key].format(what=waiting_text(hass, plan))
-    words = sun_words(plan, language)
-    if words:
-        return words
-    return spoken_time(
-        dt_util.as_local(plan.due),
-        now=dt_util.now(),
-        language=language,
-        every=plan.every,
+    return repetition_text(plan, language) or spoken_time(
+        plan.due, now=dt_util.now(), language=language
     )
 
 
@@ -110,17 +104,14 @@ def sun_words(plan: FuturePlan, language: str) -> str:
 def repetition_text(plan: FuturePlan, language: str) -> str:
     """Return how a plan comes again at times, in words; empty for one that does not."""
     words = sun_words(plan, language)
-    if words:
+    if words or not (plan.due and plan.every):
         return words
-    now = dt_util.now()
-    if plan.due and plan.every:
-        return spoken_time(
-            plan.due,
-            now=now,
-            language=language,
-            every=plan.every,
-        )
-    return ""
+    return spoken_time(
+        plan.due,
+        now=dt_util.now(),
+        language=language,
+        every=plan.every,
+    )
 
 
 async def async_reminder_kind(

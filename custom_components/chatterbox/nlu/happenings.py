@@ -18,6 +18,7 @@ from .lexicon import (
     COMMA,
     SMALL,
     Lexicon,
+    PhraseTable,
     Role,
     phrase_table,
     read_lexicon,
@@ -93,7 +94,7 @@ class Happening(NamedTuple):
 
 _LANGUAGES: Final = read_language_files(
     "happenings",
-    dict[str, dict[str, str] | str],
+    PhraseTable,
 )
 
 

@@ -87,7 +87,7 @@ class Role(StrEnum):
     UNKNOWN = "unknown"
 
 
-type PhraseTable = dict[str, dict[str, str] | str]
+PhraseTable = dict[str, dict[str, str] | str]
 """The words of one language: for each role, its phrases divided by commas, mostly by their values.
 
 Beside roles, it has `article`, the fillers that are dropped before an item of a list,
@@ -345,15 +345,12 @@ def _phrases(table: PhraseTable) -> Iterator[tuple[PhraseMeaning, str]]:
     for key, section in table.items():
         if key in {*_MARKS, ACCENTED, _PAST}:
             continue
-        if key in _OF_FILLERS:
-            role = Role.FILLER
-        else:
-            role = Role(key)
-        value_of_all = key if key in _OF_FILLERS else ""
+        is_filler = key in _OF_FILLERS
+        role = Role.FILLER if is_filler else Role(key)
         if isinstance(section, dict):
             values = section
         else:
-            values = {value_of_all: section}
+            values = {key if is_filler else "": section}
         for value, texts in values.items():
             for text in divided(texts):
                 yield PhraseMeaning(role, value), text
@@ -390,11 +387,11 @@ _MANY: Final = frozenset(
 """Kinds of which there are mostly several."""
 _LANGUAGES: Final = read_language_files(
     "requests",
-    dict[str, dict[str, str] | str],
+    PhraseTable,
 )
 _MODES: Final = read_language_files(
     "modes",
-    dict[str, dict[str, str] | str],
+    PhraseTable,
 )
 
 

@@ -45,15 +45,6 @@ class _Form(NamedTuple):
     after: tuple[str, ...]
 
 
-class _Forms(NamedTuple):
-    everyone: frozenset[tuple[str, ...]]
-    to: Sequence[_Form]
-    all: Sequence[_Form]
-    come: Sequence[_Form]
-    conjunction: str
-    frame: str
-
-
 class Listeners(NamedTuple):
     """Those that are to hear a message; all at home if none are named."""
 
@@ -75,43 +66,19 @@ _LANGUAGES: Final = read_language_files("messages", _MessageWords)
 
 
 @cache
-def _forms(language: str) -> _Forms | None:
-    words = _LANGUAGES.get(language)
-    if words is None:
-        return None
-    return _Forms(
-        frozenset(map(_words, divided(words["everyone"]))),
-        _sorted_forms(words["to"]),
-        _sorted_forms(words["all"]),
-        _sorted_forms(words["come"]),
-        words.get("conjunction", ""),
-        words.get("frame", ""),
-    )
-
-
 def _sorted_forms(texts: str) -> Sequence[_Form]:
     """Return forms, those with the most words first."""
+    parts = (text.partition(GAP) for text in divided(texts))
+    forms = [_Form(_words(before), _words(after)) for before, _, after in parts]
     return sorted(
-        map(_form, divided(texts)),
-        key=_length,
+        forms,
+        key=lambda one: (len(one.after), len(one.before)),
         reverse=True,
-    )
-
-
-def _form(text: str) -> _Form:
-    before, _, after = text.partition(GAP)
-    return _Form(
-        _words(before),
-        _words(after),
     )
 
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(tokens_of_phrase(text))
-
-
-def _length(form: _Form) -> tuple[int, int]:
-    return len(form.after), len(form.before)
 
 
 def spoken_message(
@@ -124,7 +91,7 @@ def spoken_message(
     is no message for the attic where there is none.
     """
     words = names.words
-    forms = _forms(words.language)
+    forms = _LANGUAGES.get(words.language)
     if forms is None:
         return None
     found = [one for one in words.tokens(sentence) if one.word != COMMA]
@@ -158,7 +125,7 @@ class _Request:
 
     sentence: str
     found: Sequence[Token]
-    forms: _Forms
+    forms: _MessageWords
     names: HomeVocabulary
 
     @property
@@ -173,7 +140,7 @@ class _Request:
 
     def to_listeners(self) -> SpokenMessage | None:
         """Return a message for those that are named, or a call to come."""
-        for form in self.forms.to:
+        for form in _sorted_forms(self.forms["to"]):
             for start, end in self._around(form):
                 message = self._message(
                     form,
@@ -182,7 +149,7 @@ class _Request:
                 )
                 if message:
                     return message
-        for form in self.forms.come:
+        for form in _sorted_forms(self.forms["come"]):
             for start, end in self._around(form):
                 is_whole = end + len(form.after) == len(self.found)
                 listeners = self._listeners(start, end)
@@ -192,7 +159,7 @@ class _Request:
 
     def to_all(self) -> SpokenMessage | None:
         """Return a message for all."""
-        for form in self.forms.all:
+        for form in _sorted_forms(self.forms["all"]):
             start = self._after_words(form.before)
             if start is not None and not self._names_others(start):
                 text = self._text(start, form.before)
@@ -263,8 +230,17 @@ class _Request:
             if tuple(self.heard[end : end + size]) == form.after
         ]
         if not size:
-            joined = [end for end in ends if self._is_joined(start, end)]
-            ends = [*reversed(joined), *ends]
+            heard, found = self.heard, self.words.phrases.found
+            joined = [
+                end
+                for end in ends
+                if any(
+                    one.role is Role.AND
+                    for at in range(start + 1, end - 1)
+                    for _, one in found(heard, at)
+                )
+            ]
+            ends = [*reversed(joined), *ends]  # "anna and bob"
         yield from ((start, end) for end in ends)
 
     def _is_joined(
@@ -315,7 +291,7 @@ class _Request:
         self, heard: Sequence[str], at: int
     ) -> Iterator[tuple[int, frozenset[str], frozenset[str]]]:
         """Yield the ends of the words for all that begin at a word. They name no room."""
-        for phrase in self.forms.everyone:
+        for phrase in map(_words, divided(self.forms["everyone"])):
             end = at + len(phrase)
             if tuple(heard[at:end]) == phrase:
                 yield end, frozenset(), frozenset()
@@ -357,13 +333,11 @@ class _Request:
         phrase: tuple[str, ...],
     ) -> str:
         """Return the message from a word on, after the phrase before it; empty if there is none."""
-        is_kept = bool(self.forms.conjunction) and phrase[-1:] == (
-            self.forms.conjunction,
-        )
+        is_kept = phrase[-1:] == (self.forms.get("conjunction"),)
         if start >= len(self.found):
             return ""
         begin = self.found[start - is_kept].start
         text = self.sentence[begin:].strip(_END)
         if is_kept:
-            return self.forms.frame.format(message=text)
+            return self.forms["frame"].format(message=text)
         return text

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final
 
 from ..agent.text import base_language, read_language_files
-from .lexicon import Lexicon, Role, read_lexicon
+from .lexicon import Lexicon, PhraseTable, Role, read_lexicon
 from .reading import NAMING, Parts, read
 from .vocabulary import HomeVocabulary
 
@@ -45,7 +45,7 @@ class PastQuestion:
 
 _LANGUAGES: Final = read_language_files(
     "past",
-    dict[str, dict[str, str] | str],
+    PhraseTable,
 )
 
 

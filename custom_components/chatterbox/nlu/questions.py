@@ -226,16 +226,18 @@ class _StateWords(Parts):
             found,
             {self.surroundings.area_id},
         )
-        is_here = self._is_of_one_room and not (places or named or quantifiers)
+        is_one = self.is_whether and bool(self._kinds) and not self._is_plural
+        is_here = is_one and not (places or named or quantifiers)  # "is the light on"
         return near if near and is_here else found
 
     def _able(self, places: Sequence[frozenset[str | None]]) -> frozenset[str]:
         """Return the entities of the kinds at each of some places."""
-        tests = [*self._tests(), *map(_is_in, places)]
+        tests = [*self._tests()]
         return frozenset(
             one.entity_id
             for one in self.names.entities
             if all(test(one) for test in tests)
+            and all(one.area_id in areas for areas in places)
         )
 
     def _named_among(self, able: frozenset[str]) -> Sequence[frozenset[str]]:
@@ -262,11 +264,6 @@ class _StateWords(Parts):
         """Return the words of the name of an entity, without endings: "Batería del robot aspirador"."""
         name = self.names.by_id[entity_id].names[0]
         return {*map(self.names.words.stem, tokens_of_phrase(name))}
-
-    @property
-    def _is_of_one_room(self) -> bool:
-        """Whether one thing of the room is asked about first: "is the light on"."""
-        return self.is_whether and bool(self._kinds) and not self._is_plural
 
     @property
     def is_about_nobody(self) -> bool:
@@ -386,10 +383,6 @@ class _StateWords(Parts):
         return "any"
 
 
-def _is_in(areas: frozenset[str | None]) -> Callable[[KnownEntity], bool]:
-    return lambda one: one.area_id in areas
-
-
 def _measures(
     entity: KnownEntity,
     aspect: str,
@@ -474,7 +467,8 @@ def _about_weather(
         forms,
         is_marked=is_marked and bool(phenomena),
     )
-    days = parts.values(Role.DAY) or _days_of(forms)
+    usual = [day for form, day in _DAYS if form in forms][:1]
+    days = parts.values(Role.DAY) or usual
     is_statement = topics == ["feel"] and not is_marked  # "hace frío"
     is_request = is_whether and not is_statement
     is_alone = not phenomena or len(parts.spans) == 1
@@ -487,11 +481,6 @@ def _about_weather(
         tuple(days),
         is_whether,
     )
-
-
-def _days_of(forms: set[str]) -> list[str]:
-    """Return the day that a form of questions means where none is named."""
-    return [day for form, day in _DAYS if form in forms][:1]
 
 
 def _is_whether(

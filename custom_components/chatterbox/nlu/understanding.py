@@ -18,6 +18,7 @@ from .lexicon import (
     GAP,
     POLITE,
     SILENT,
+    PhraseMeaning,
     Role,
     tokens,
     tokens_of_phrase,
@@ -231,18 +232,15 @@ def _commands(parts: Parts) -> Sequence[SpokenRequest]:
 
 
 def _settings(parts: Parts) -> Sequence[SpokenRequest]:
-    if _is_cut_question(parts) or _may_say_off(parts):
-        return ()
-    return device_settings(parts)
-
-
-def _may_say_off(parts: Parts) -> bool:
-    """Return whether a word is read as a preposition that may say "off": "eco mode off"."""
-    return any(
-        (meaning.role, meaning.value) == (Role.STATE, "off")
+    off = PhraseMeaning(Role.STATE, "off")
+    may_say_off = any(  # "eco mode off"
+        meaning == off
         for span in parts.all(Role.PREPOSITION)
         for _, meaning in parts.reading.meanings(span.start)
     )
+    if _is_cut_question(parts) or may_say_off:
+        return ()
+    return device_settings(parts)
 
 
 def _after(
@@ -291,7 +289,8 @@ def _divided(spans: Sequence[PhraseSpan]) -> list[Sequence[PhraseSpan]]:
         *starts,
         len(spans),
     ]
-    found = [_without_joining(spans[start:end]) for start, end in pairwise(bounds)]
+    pieces = (spans[start:end] for start, end in pairwise(bounds) if start < end)
+    found = [one[:-1] if one[-1].role is Role.AND else one for one in pieces]
     return [one for one in found if one]
 
 
@@ -302,12 +301,6 @@ def _has_two_acts(
     """Return whether an act ends before the joining word before a span, and another one follows."""
     is_ended = at > 1 and spans[at - 2].role in {Role.ACT, Role.PARTICLE}
     return is_ended and any(span.role in _COMMANDING for span in spans[at:])
-
-
-def _without_joining(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:
-    if spans and spans[-1].role is Role.AND:
-        return spans[:-1]
-    return spans
 
 
 def _of_list(parts: Parts) -> ListRequest | OpenQuestion | None:

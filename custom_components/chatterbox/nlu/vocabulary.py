@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Self
 
@@ -89,13 +89,11 @@ class HomeVocabulary:
     words: Lexicon
     """The language of the names."""
     modes: frozenset[KnownMode] = frozenset()
-    by_id: Mapping[str, KnownEntity] = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Index the entities."""
-        object.__setattr__(
-            self, "by_id", {entity.entity_id: entity for entity in self.entities}
-        )
+    @cached_property
+    def by_id(self) -> Mapping[str, KnownEntity]:
+        """The entities by their ids."""
+        return {entity.entity_id: entity for entity in self.entities}
 
     def found(
         self,

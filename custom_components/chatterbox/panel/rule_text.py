@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Final
 
 from homeassistant.const import Platform
@@ -18,6 +17,7 @@ from ..effects.effect import ActionKind, kind_of
 from ..home.entity_matches import entity_name, tool_name
 from ..runtime.rule_labels import RuleLabels
 from ..settings.rules import NEVER_WHERE_PEOPLE_WERE, Policy, Rule
+from ..speech.sentences import joined_texts
 
 _MOST_NAMES: Final = 5
 _IMPLIED: Final[Mapping[ActionKind, frozenset[ActionKind]]] = {
@@ -49,7 +49,9 @@ class RuleText:
         conditions = self._conditions(rule)
         if conditions:
             text = self._say(
-                "rule_if", conditions=self._joined("spoken_list", conditions), rule=text
+                "rule_if",
+                conditions=joined_texts(self.labels.sentences, conditions),
+                rule=text,
             )
         return text[:1].upper() + text[1:]
 
@@ -177,33 +179,19 @@ class RuleText:
     ) -> str:
         return self.labels.sentences[key].format_map(placeholders)
 
-    def _joined(
-        self,
-        key: str,
-        parts: Sequence[str],
-    ) -> str:
-        return reduce(
-            lambda first, second: self._say(key, first=first, second=second), parts
-        )
-
     def _listed(self, names: Sequence[str]) -> str:
         """Return names with "or" before the last one; of many, the first ones and how many there are more."""
-        more = len(names) - _MOST_NAMES
+        more, sentences = len(names) - _MOST_NAMES, self.labels.sentences
         if more > 0:
             return self._say(
                 "asked_many",
-                targets=self._joined(
-                    "spoken_list",
-                    names[:_MOST_NAMES],
-                ),
+                targets=joined_texts(sentences, names[:_MOST_NAMES]),
                 count=str(more),
             )
         *others, last = names
         if others:
-            return self._joined(
-                "rule_or",
-                [self._joined("spoken_list", others), last],
-            )
+            first = joined_texts(sentences, others)
+            return self._say("rule_or", first=first, second=last)
         return last
 
 

@@ -243,6 +243,15 @@ def in_sentences(texts: Sequence[str]) -> str:
     return " ".join([*stopped, *texts[-1:]])
 
 
+def joined_texts(
+    sentences: Mapping[str, str], texts: Iterable[str], key: str = "spoken_list"
+) -> str:
+    """Return texts, which the sentence of a key joins one by one."""
+    return reduce(
+        lambda first, second: sentences[key].format(first=first, second=second), texts
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class TranslatedComposer:
     """Writes what turns say of their endings and of their tools, in the language of the speaker."""
@@ -291,7 +300,8 @@ class TranslatedComposer:
         A result whose own speech is part of the answer is not repeated.
         """
         tried = [result for result in tool_results if not found_nothing(result)]
-        untold = [one for one in tried if not _is_told(one, answer)]
+        speeches = [(one, intent_speech(one.native)) for one in tried]
+        untold = [one for one, text in speeches if not (text and text in answer)]
         done = frozenset[str]().union(*(entities_done(one.native) for one in tried))
         last = [*takewhile(attrgetter("is_error"), reversed(tried))]
         has_worked = len(last) < len(tried)
@@ -416,9 +426,7 @@ class TranslatedComposer:
             listed = names
         else:
             listed = names[: _MAX_NAMES - 1]
-        targets = reduce(
-            lambda first, second: self._say("list", first=first, second=second), listed
-        )
+        targets = joined_texts(self.sentences, listed)
         more = len(names) - len(listed)
         if more:
             return self._say(
@@ -558,12 +566,6 @@ def _is_action(result: ToolResult) -> bool:
         response is None
         or response.response_type is intent.IntentResponseType.ACTION_DONE
     )
-
-
-def _is_told(result: ToolResult, answer: str) -> bool:
-    """Return whether an answer has the speech of a result."""
-    speech = intent_speech(result.native)
-    return bool(speech) and speech in answer
 
 
 def confirmed_targets(

@@ -628,7 +628,7 @@ def _spans(
     alike = (one for one in readings if _places(one) == _places(readings[0]))
     found = min(
         alike,
-        key=_has_conflict,
+        key=lambda one: any(span.parts == _CONFLICT for span in one),
         default=(),
     )
     if not found:
@@ -649,10 +649,6 @@ def _spans(
 
 def _places(spans: Sequence[_Span]) -> Sequence[tuple[int, int]]:
     return [(span.start, span.end) for span in spans]
-
-
-def _has_conflict(spans: Sequence[_Span]) -> bool:
-    return any(span.parts == _CONFLICT for span in spans)
 
 
 def _topics(
