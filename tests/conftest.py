@@ -42,7 +42,7 @@ from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving, serving_script
 from tests.support.servers.script import Script
 from tests.support.service_dialogs import GUARDED, TALKING
-from tests.support.talk import Serve, add_agent, move_into_the_demo_home
+from tests.support.talk import PART, Serve, add_agent, move_into_the_demo_home
 
 # Home Assistant's test plugin has each statement of a database logged, which takes
 # longer than the statement.
@@ -357,12 +357,22 @@ async def home(hass: HomeAssistant, home_file: str) -> HomeAssistant:
 
 
 @pytest.fixture
-async def serve(hass: HomeAssistant, socket_enabled: None) -> AsyncGenerator[Serve]:  # noqa: ARG001  # opens the sockets
-    """Start a model server that plays a script, and an agent that uses it, in the demo home."""
+def whole_home() -> None:
+    """Have `serve` set up the whole demo home, which takes twice as long."""
+
+
+@pytest.fixture
+async def serve(
+    request: pytest.FixtureRequest,
+    hass: HomeAssistant,
+    socket_enabled: None,  # noqa: ARG001  # opens the sockets
+) -> AsyncGenerator[Serve]:
+    """Start a model server that plays a script, and an agent that uses it, in a part of the demo home."""
+    only = None if "whole_home" in request.fixturenames else PART
     async with AsyncExitStack() as stack:
 
         async def start(script: Script, **options: object) -> ScriptedChatCompletions:
-            await move_into_the_demo_home(hass)
+            await move_into_the_demo_home(hass, only)
             scripted = ScriptedChatCompletions(script)
             base_url = await stack.enter_async_context(serving(scripted.application()))
             service: dict[str, object] = {

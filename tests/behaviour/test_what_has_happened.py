@@ -41,6 +41,8 @@ from tests.support.talk import (
     speech,
 )
 
+pytestmark = pytest.mark.usefixtures("whole_home")
+
 NO_WORDS = ""
 
 

@@ -20,6 +20,8 @@ from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import AGENT, SATELLITE, Serve, say as say_at, speech
 
+pytestmark = pytest.mark.usefixtures("whole_home")
+
 NOW = "2026-11-29T10:00:00-08:00"
 THURSDAY = ("2026-12-03T15:00:00-08:00", "2026-12-03T16:00:00-08:00")
 

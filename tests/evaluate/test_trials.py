@@ -27,7 +27,7 @@ from tests.evaluate.conftest import Tried, evaluate
 from tests.support.servers.script import Script, ScriptedCall, ScriptedFailure
 from tests.support.talk import AGENT, LIGHT_ON, Serve
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
+pytestmark = pytest.mark.usefixtures("socket_enabled", "whole_home")
 
 PRICE = {"price_input": 10.0, "price_output": 0.0}
 """US dollars for a million tokens: one cent for an answer."""

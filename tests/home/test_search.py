@@ -29,6 +29,8 @@ from tests.support.talk import (
     say,
 )
 
+pytestmark = pytest.mark.usefixtures("whole_home")
+
 FEW = {"most_listed": 10}
 FINDS = "find_entities"
 """The tool that finds things, as a model sees it."""

@@ -47,6 +47,8 @@ from tests.support.talk import (
     speech,
 )
 
+pytestmark = pytest.mark.usefixtures("whole_home")
+
 DINNER = "dinner is ready"
 
 

@@ -104,6 +104,7 @@ async def light(hass: HomeAssistant, service: str) -> None:
     )
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_it_is_read_back_before_it_is_made_and_acts_each_time(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
 ) -> None:
@@ -204,6 +205,7 @@ async def test_a_rule_that_became_stricter_holds_and_is_told_once(
     assert news(hass)[0].startswith("This was planned for now, but I haven't done it: ")
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_what_a_rule_asks_about_is_asked_about_each_time(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
 ) -> None:

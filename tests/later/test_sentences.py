@@ -1244,7 +1244,7 @@ async def test_other_words_move_no_alarm(home: HomeAssistant, text: str) -> None
 class TestWithoutAModel:
     """Whole conversations at a satellite, with a model that is never asked."""
 
-    pytestmark = pytest.mark.usefixtures("socket_enabled")
+    pytestmark = pytest.mark.usefixtures("socket_enabled", "whole_home")
 
     async def test_a_command_is_planned_asked_about_and_taken_back(
         self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory

@@ -37,6 +37,8 @@ from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.talk import LIGHT_ON, NOT_DONE, Serve, say, speech
 
+pytestmark = pytest.mark.usefixtures("whole_home")
+
 LOOK = ToolDefinition("look", "Looks around.", {}, ToolAnnotations(read_only=True))
 DECLINED = "The language model declined to answer that. Please try asking differently."
 TOO_LONG = "That took too long, so I stopped. Please try again."

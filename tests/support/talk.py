@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
+import yaml
 from homeassistant.components import conversation
 from homeassistant.components.conversation import (
     AssistantContent,
@@ -63,6 +65,25 @@ NOT_DONE = "As far as I can tell, that wasn't done."
 DEMO_HOUSE = Path(__file__).resolve().parents[2] / "demo" / "home.yaml"
 
 
+PART = frozenset(
+    {
+        LIGHT,
+        DOOR,
+        "climate.living_room",
+        "cover.garage_door",
+        "cover.living_room_blinds",
+        "light.bedroom",
+        "light.floor_lamp",
+        "light.garden",
+        "light.kitchen_counter",
+        "light.living_room_ceiling",
+        "switch.coffee_machine",
+        "todo.shopping_list",
+    }
+)
+"""The entities of the demo home that most tests need."""
+
+
 class Serve(Protocol):
     """Starts a server that plays a script, and an agent with these options."""
 
@@ -72,11 +93,26 @@ class Serve(Protocol):
         """Return the server, to ask it what it was sent."""
 
 
-async def move_into_the_demo_home(hass: HomeAssistant) -> None:
-    """Set up what an agent needs around it."""
+async def move_into_the_demo_home(
+    hass: HomeAssistant, only: frozenset[str] | None = None
+) -> None:
+    """Set up the home around an agent, with all entities or only some."""
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, "conversation", {})
-    await move_in(hass, DEMO_HOUSE.read_text(encoding="utf-8"))
+    await move_in(hass, _home_with(only))
+
+
+@cache
+def _home_with(only: frozenset[str] | None) -> str:
+    """Return the file of the demo home, with these entities and their devices."""
+    text = DEMO_HOUSE.read_text(encoding="utf-8")
+    if only is None:
+        return text
+    home = yaml.load(text, yaml.CSafeLoader)
+    entities = [one for one in home["entities"] if one["id"] in only]
+    needed = {one.get("device") for one in entities}
+    devices = [one for one in home["devices"] if one["id"] in needed]
+    return yaml.dump(home | {"devices": devices, "entities": entities})
 
 
 async def add_agent(

@@ -10,6 +10,8 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import SATELLITE, Serve, messages_of, say, speech
 
+pytestmark = pytest.mark.usefixtures("whole_home")
+
 THERMOSTAT = "Living Room Thermostat"
 CLIMATE = "chatterbox__climate"
 

@@ -34,6 +34,8 @@ from tests.support.servers.script import (
 )
 from tests.support.talk import AGENT, BLINDS_DOWN, LIGHT_ON, Serve, messages_of
 
+pytestmark = pytest.mark.usefixtures("whole_home")
+
 PERSON = DryAsker(Speaker(asking=Asking.PERSON), "en")
 UNLOCK = ScriptedCall(
     name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]}

@@ -63,6 +63,8 @@ from tests.support.talk import (
 )
 from tests.support.versions import IS_LATEST, OF_NOBODY
 
+pytestmark = pytest.mark.usefixtures("whole_home")
+
 TALK = "a-talk"
 
 

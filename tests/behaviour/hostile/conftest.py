@@ -20,7 +20,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.fixture
 def home(
-    request: pytest.FixtureRequest, hass: HomeAssistant, serve: Serve
+    request: pytest.FixtureRequest,
+    hass: HomeAssistant,
+    whole_home: None,  # noqa: ARG001  # of which `serve` is told
+    serve: Serve,
 ) -> Generator[AttackedHome]:
     """Return the home; the model begins to talk when it is taken over."""
     request.getfixturevalue("socket_enabled")

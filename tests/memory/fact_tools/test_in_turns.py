@@ -218,6 +218,7 @@ async def test_earlier_conversations_are_searched_by_the_tool_for_facts_where_th
     assert ("Nothing like that was found." in result(server)) is searches
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_what_a_model_reads_first_is_the_same_for_everybody(
     hass: HomeAssistant, serve: Serve
 ) -> None:

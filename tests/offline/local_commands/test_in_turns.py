@@ -30,6 +30,8 @@ from tests.support.talk import (
     speech,
 )
 
+pytestmark = pytest.mark.usefixtures("whole_home")
+
 SILENT = Script()
 LAMP = "light.floor_lamp"
 LAMP_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Floor Lamp"})

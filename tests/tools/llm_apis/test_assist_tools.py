@@ -58,6 +58,8 @@ from tests.support.talk import (
     say,
 )
 
+pytestmark = pytest.mark.usefixtures("whole_home")
+
 _TV: Final = "media_player.tv"
 
 
