@@ -751,20 +751,6 @@ class _Change:
         return ToolAnswer({}, speech=speech)
 
 
-_ADD: Final = _Change(
-    "calendar.create_event",
-    "added",
-    _async_resolved_add,
-    _async_add,
-)
-_DELETE: Final = _Change(
-    "calendar.delete_event", "deleted", _async_resolved_delete, _async_delete
-)
-_MOVE: Final = _Change(
-    "calendar.update_event", "moved", _async_resolved_move, _async_move
-)
-
-
 async def _async_read_effects(call: OwnCall) -> Annotated:
     """Return that calendars are read, which rules may be about. It changes nothing."""
     calendars = await async_calendars(call.hass, call.llm_context)
@@ -874,7 +860,12 @@ ADD_EVENT: Final = _changing(
         _CALENDAR,
     ),
     _ADDS,
-    _ADD,
+    _Change(
+        "calendar.create_event",
+        "added",
+        _async_resolved_add,
+        _async_add,
+    ),
 )
 DELETE_EVENT: Final = _changing(
     "delete",
@@ -885,7 +876,7 @@ DELETE_EVENT: Final = _changing(
         _CALENDAR,
     ),
     _CHANGES,
-    _DELETE,
+    _Change("calendar.delete_event", "deleted", _async_resolved_delete, _async_delete),
 )
 MOVE_EVENT: Final = _changing(
     "move",
@@ -897,5 +888,5 @@ MOVE_EVENT: Final = _changing(
         _CALENDAR,
     ),
     _CHANGES,
-    _MOVE,
+    _Change("calendar.update_event", "moved", _async_resolved_move, _async_move),
 )

@@ -252,7 +252,9 @@ class Schedule:
         plan of one's own can always be taken back, and so can what only speaks. The
         owner's scripts are only asked before something is done.
         """
-        if mover is None or (takes_back and (plan.call is None or _is_of(plan, mover))):
+        if mover is None or (
+            takes_back and (plan.call is None or _is_by(plan.asker, mover))
+        ):
             return None
         if plan.call is None:  # rules may be about our tool
             rules, call = (
@@ -543,10 +545,11 @@ class Schedule:
         plan = self.plans.get(plan_id)
         if plan is None or plan.is_begun:
             return
-        if not self._may_look(plan):
+        condition, person_id = plan.condition, plan.asker.person_id
+        ids = condition.entity_ids if condition else ()
+        if not all(may_see(self._hass, one, person_id) for one in ids):
             await self._async_blind(plan)
             return
-        condition = plan.condition
         if condition:
             holds = condition.is_met(self._hass.states)
         else:
@@ -589,11 +592,6 @@ class Schedule:
             words,
             is_urgent=is_urgent,
         )
-
-    def _may_look(self, plan: FuturePlan) -> bool:
-        """Return whether a plan may still depend on the entities of its condition."""
-        ids = plan.condition.entity_ids if plan.condition else ()
-        return all(may_see(self._hass, one, plan.asker.person_id) for one in ids)
 
     async def _async_does_not_hold(
         self, plan: FuturePlan, condition: Condition, *, is_known: bool
@@ -1155,10 +1153,8 @@ def due_about(
     return nearest if distance <= _ABOUT else None
 
 
-def _is_of(plan: FuturePlan, speaker: Speaker) -> bool:
-    return (
-        plan.asker.person_id is not None and plan.asker.person_id == speaker.person_id
-    )
+def _is_by(asker: Asker, speaker: Speaker) -> bool:
+    return asker.person_id is not None and asker.person_id == speaker.person_id
 
 
 def is_within_bounds(due: datetime) -> bool:
@@ -1205,7 +1201,7 @@ def _is_for(
     hass: HomeAssistant, news: News, speaker: Speaker, satellite_id: str | None
 ) -> bool:
     asker = news.asker
-    if asker.person_id is not None and asker.person_id == speaker.person_id:
+    if _is_by(asker, speaker):
         return True
     if (
         asker.satellite_id

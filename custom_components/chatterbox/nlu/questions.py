@@ -467,8 +467,7 @@ def _about_weather(
         forms,
         is_marked=is_marked and bool(phenomena),
     )
-    usual = [day for form, day in _DAYS if form in forms][:1]
-    days = parts.values(Role.DAY) or usual
+    days = parts.values(Role.DAY) or _days_of(forms)
     is_statement = topics == ["feel"] and not is_marked  # "hace frío"
     is_request = is_whether and not is_statement
     is_alone = not phenomena or len(parts.spans) == 1
@@ -481,6 +480,11 @@ def _about_weather(
         tuple(days),
         is_whether,
     )
+
+
+def _days_of(forms: set[str]) -> list[str]:
+    """Return the day that a form of questions means where none is named."""
+    return [day for form, day in _DAYS if form in forms][:1]
 
 
 def _is_whether(

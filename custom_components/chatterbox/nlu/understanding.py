@@ -321,15 +321,10 @@ def _of_list(parts: Parts) -> ListRequest | OpenQuestion | None:
         return _whole_list(request, parts) if is_named and not texts else None
     if len(texts) != 1 or {*parts.values(Role.DAY)} - {"0"}:
         return None
-    [text] = texts
     if is_named:
-        return _on_list(request, text, parts)
-    if any(
-        parts.names.domains(one.ids) == {_LIST} for one in parts.reading.named_in(text)
-    ):
-        return None  # "add milk, the chores"
-    if _is_for_any_list(text, parts):
-        return _with_items(request, text, parts.reading)
+        return _on_list(request, texts[0], parts)
+    if _is_for_any_list(texts[0], parts):
+        return _with_items(request, texts[0], parts.reading)
     return None
 
 
@@ -409,6 +404,10 @@ def _is_for_any_list(
     parts: Parts,
 ) -> bool:
     """Return whether items are added where no list is named: "add eggs". Their words mean nothing else."""
+    if any(
+        parts.names.domains(one.ids) == {_LIST} for one in parts.reading.named_in(text)
+    ):
+        return False  # "add milk, the chores"
     after = [span.role for span in parts.spans if span.start >= text.end]
     is_last = {Role.FILLER, Role.PARTICLE}.issuperset(after)
     is_added = _acts_before(parts.reading, text.start) == {"add"}

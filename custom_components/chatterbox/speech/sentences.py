@@ -300,8 +300,7 @@ class TranslatedComposer:
         A result whose own speech is part of the answer is not repeated.
         """
         tried = [result for result in tool_results if not found_nothing(result)]
-        speeches = [(one, intent_speech(one.native)) for one in tried]
-        untold = [one for one, text in speeches if not (text and text in answer)]
+        untold = [one for one in tried if not _is_told(one, answer)]
         done = frozenset[str]().union(*(entities_done(one.native) for one in tried))
         last = [*takewhile(attrgetter("is_error"), reversed(tried))]
         has_worked = len(last) < len(tried)
@@ -566,6 +565,12 @@ def _is_action(result: ToolResult) -> bool:
         response is None
         or response.response_type is intent.IntentResponseType.ACTION_DONE
     )
+
+
+def _is_told(result: ToolResult, answer: str) -> bool:
+    """Return whether an answer has the speech of a result."""
+    speech = intent_speech(result.native)
+    return bool(speech) and speech in answer
 
 
 def confirmed_targets(
