@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Final
 
 from .json.coercion import Unfit
-from .json.text import is_json_object, parse_json
+from .json.text import as_object, is_json_object, parse_json
 from .messages import (
     AssistantMessage,
     JsonObject,
@@ -85,10 +85,7 @@ def _joined(
 
 
 def _properties(tool: ToolDefinition) -> JsonObject:
-    properties = (tool.short_parameters or tool.parameters).get("properties")
-    if isinstance(properties, dict):
-        return properties
-    return {}
+    return as_object((tool.short_parameters or tool.parameters).get("properties"))
 
 
 def shown_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
@@ -212,11 +209,8 @@ def _call_as_seen(
         return replace(call, name=name)
     if not is_json_object(call.arguments):
         return call
-    own, names = parse_json(call.arguments), part.group.renamed.get(part.action, {})
-    if isinstance(own, dict):
-        given = _renamed(own, names)
-    else:
-        given = {}
+    own = as_object(parse_json(call.arguments))
+    given = _renamed(own, part.group.renamed.get(part.action, {}))
     text = canonical_json({_ACTION: part.action, **given})
     return ToolCall(
         call.id,

@@ -33,7 +33,7 @@ from ..agent.events import (
     TurnFinished,
     UsageReported,
 )
-from ..agent.json.text import parse_json
+from ..agent.json.text import as_object, parse_json
 from ..agent.messages import (
     Attachment,
     JsonObject,
@@ -202,10 +202,7 @@ _CUT_OFF: Final = "interrupted"
 
 def shown_arguments(call: ToolCall) -> JsonObject:
     """Return the arguments with which a call ran; none if they could not be parsed."""
-    arguments = _parsed(call.arguments)
-    if isinstance(arguments, dict):
-        return arguments
-    return {}
+    return as_object(_parsed(call.arguments))
 
 
 def shown_call(

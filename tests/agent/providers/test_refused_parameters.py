@@ -345,6 +345,12 @@ def answers(
             id="half of the tokens are for the answer",
         ),
         pytest.param(
+            payload(USER, **ADAPTIVE, max_tokens="many"),
+            NO_ADAPTIVE,
+            payload(USER, max_tokens="many"),
+            id="no budget fits into a limit that is no number",
+        ),
+        pytest.param(
             payload(USER, thinking={"type": "adaptive"}, max_tokens=100_000),
             NO_ADAPTIVE,
             payload(
@@ -818,6 +824,21 @@ def test_instructions_of_the_responses_interface_say_that_no_tools_can_be_used()
 
     assert "tools" not in sent
     assert str(sent["instructions"]).startswith("You help.\n\nNo tools can be used")
+
+
+def test_a_request_of_the_responses_interface_has_no_messages_to_adjust() -> None:
+    words: JsonObject = {"model": "m", "input": []}
+
+    sent, _ = asked_otherwise(
+        400,
+        '{"error": "m does not support tools"}',
+        {**words, "tools": [{"type": "function"}]},
+    )
+    assert sent == words
+
+    trial = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS).trial(words)
+    assert not trial.leave_out(400, b"conversation roles must alternate")
+    assert trial.payload == words
 
 
 UNANSWERED: JsonObject = {

@@ -8,6 +8,7 @@ from custom_components.chatterbox.approvals.answers.language import (
     Action,
     Phrase,
     Wording,
+    action_words,
     is_about_all,
     may_except,
     phrases_of,
@@ -207,3 +208,8 @@ def test_a_text_that_is_longer_than_what_people_say_may_leave_out_anything_and_i
 
 def test_a_request_in_an_unknown_language_may_leave_out_anything() -> None:
     assert may_except("ドアを開けて", "ja")
+
+
+def test_an_unknown_language_has_no_words_of_requests() -> None:
+    assert "unlock" in action_words("en", Action.UNLOCK)
+    assert action_words("xx", Action.UNLOCK) == frozenset()

@@ -201,6 +201,7 @@ def test_iso_times_have_one_reading() -> None:
         *(
             "2026-02-30 at noon",
             "on February 30th",
+            "every year on February 30th",
             "every two minutes",
             "in 999999 weeks",
             "at six at seven",
@@ -501,6 +502,7 @@ def test_no_time_is_found_in_a_language_without_words_for_it() -> None:
         ("in two hours", "en", "11-27 19:00 to 11-27 20:00"),
         ("in den nächsten drei Tagen", "de", "11-27 17:00 to 12-01 00:00"),
         ("in 5000000 days", "en", "none"),
+        ("in the next 5000 days", "en", "none"),
         ("every Monday", "en", "none"),
         ("at sunset", "en", "none"),
         ("yesterday", "en", "none"),

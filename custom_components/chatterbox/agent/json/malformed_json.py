@@ -104,12 +104,19 @@ def read_value(
     return parse_json(" ".join(written), unique_names=True), position
 
 
+def skip(
+    what: re.Pattern[str],
+    text: str,
+    position: int,
+) -> int:
+    """Return the end of what a pattern matches at a position, which is that position if it does not match."""
+    found = what.match(text, position)
+    return found.end() if found else position
+
+
 def skip_blank(text: str, position: int) -> int:
     """Return the end of whitespace and comments."""
-    blank = _BLANK.match(text, position)
-    if blank:
-        return blank.end()
-    return position
+    return skip(_BLANK, text, position)
 
 
 def _strict(token: re.Match[str]) -> str:

@@ -64,6 +64,13 @@ def as_list(value: JsonValue) -> list[JsonValue]:
     return [value]
 
 
+def as_object(value: JsonValue) -> JsonObject:
+    """Return an object; an empty one in place of another value."""
+    if isinstance(value, dict):
+        return value
+    return {}
+
+
 def objects_in(value: JsonValue) -> list[JsonObject]:
     """Return the objects of a list; none of another value."""
     if isinstance(value, list):

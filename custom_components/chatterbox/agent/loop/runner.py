@@ -316,11 +316,7 @@ class TurnRunner:
                     synthetic_result(call, _AWAITS_APPROVAL), is_error=False
                 )
                 return ToolFinished(_noted(waiting, note), awaits_approval=True)
-            case Runnable(call) | ClientCall(call):
-                if isinstance(judged, Runnable):
-                    note = judged.note
-                else:
-                    note = ""
+            case Runnable(call, note=note) | ClientCall(call, note=note):
                 return ToolFinished(
                     _noted(
                         await self._runner.result(

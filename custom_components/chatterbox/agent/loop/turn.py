@@ -6,7 +6,7 @@ The input holds the user's words, history, tools, and the answered approval requ
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from types import UnionType
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from ..errors import ProviderError
 from ..events import PendingApproval, PendingCall, StopReason
@@ -190,6 +190,8 @@ class ClientCall:
     tool: ToolDefinition | None = None
     """Set where hooks see the call, with its arguments; see `Turn.guards_client_calls`."""
     arguments: JsonObject = field(default_factory=dict)
+    note: ClassVar[str] = ""
+    """It is the caller's, and not reinterpreted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..json.malformed_json import read_value, skip_blank
+from ..json.malformed_json import read_value, skip, skip_blank
+from ..json.text import as_object
 from ..messages import JsonObject, JsonValue, ToolDefinition, canonical_json
 from ..wire.reply_reader import arguments_text
 
@@ -131,7 +132,7 @@ def read_calls(text: str) -> ReadText:
         _QUOTE_TOKEN.sub('"', _BARS.sub("", text)),
         count=1,
     )
-    start = _skip(_BETWEEN_CALLS, text, 0)
+    start = skip(_BETWEEN_CALLS, text, 0)
     tagged = _read_tags(text, start)
     if tagged:
         return ReadText(tagged)
@@ -142,7 +143,7 @@ def read_calls(text: str) -> ReadText:
             while True:
                 found, end = read_next(text, position)
                 calls += [replace(call, source=text[position:end]) for call in found]
-                position = _skip(
+                position = skip(
                     _BETWEEN_CALLS,
                     text,
                     end,
@@ -168,17 +169,6 @@ def read_calls(text: str) -> ReadText:
                 )
             )
     return ReadText(rest=text[start:])
-
-
-def _skip(
-    what: re.Pattern[str],
-    text: str,
-    position: int,
-) -> int:
-    found = what.match(text, position)
-    if found:
-        return found.end()
-    return position
 
 
 def _read_tags(
@@ -364,11 +354,7 @@ def read_worded_call(
         or (tool := tool_of(found[1])) is None
     ):
         return None
-    properties = tool.parameters.get("properties")
-    if isinstance(properties, dict):
-        names = list(properties)
-    else:
-        names = []
+    names = list(as_object(tool.parameters.get("properties")))
     if found[2] is not None:
         arguments = _by_place(found[2], names)
     else:

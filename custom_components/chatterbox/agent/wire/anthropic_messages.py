@@ -18,7 +18,7 @@ from pydantic import JsonValue as AnyJson, TypeAdapter
 
 from ..errors import ProviderReplyInvalid
 from ..events import ProviderEvent
-from ..json.text import parse_json
+from ..json.text import as_object, parse_json
 from ..messages import (
     IMAGE_TYPES,
     PDF,
@@ -343,12 +343,9 @@ def _result(result: ToolResult) -> JsonObject:
 def _input(arguments: str) -> JsonObject:
     """Return the arguments of a call, an empty object if services would refuse them."""
     try:
-        value = parse_json(arguments)
+        return as_object(parse_json(arguments))
     except ValueError:
         return {}
-    if isinstance(value, dict):
-        return value
-    return {}
 
 
 def _attachment(

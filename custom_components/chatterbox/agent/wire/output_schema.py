@@ -9,6 +9,7 @@ llama.cpp's grammar converter, which Ollama uses too.
 from dataclasses import dataclass
 from typing import Final
 
+from ..json.text import as_list
 from ..messages import JsonObject, JsonValue
 from ..protocols import OutputFormat
 
@@ -204,11 +205,8 @@ def _nullable(schema: JsonObject) -> JsonObject:
     described: JsonObject = (
         {"description": schema["description"]} if "description" in schema else {}
     )
-    choices = inner.get("anyOf", [inner])
-    if isinstance(choices, list):
-        others = [choice for choice in choices if choice != _NULL]
-    else:
-        others = []
+    choices = as_list(inner.get("anyOf", inner))
+    others = [choice for choice in choices if choice != _NULL]
     return {
         **described,
         "anyOf": [*others, _NULL],

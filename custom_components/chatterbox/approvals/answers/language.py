@@ -231,13 +231,12 @@ def action_words(
     action: Action,
 ) -> frozenset[str]:
     """Return the words of a request for an action, without accents; none in a language without such words."""
-    if code in ALL_WORDINGS:
-        templates = ALL_WORDINGS[code].actions.get(
-            action,
-            (),
-        )
-    else:
-        templates = ()
+    if code not in ALL_WORDINGS:
+        return frozenset()
+    templates = ALL_WORDINGS[code].actions.get(
+        action,
+        (),
+    )
     return frozenset(
         word
         for phrase in phrases_of(templates, {"it": ["[x]"]})

@@ -13,6 +13,7 @@ from typing import Final
 
 from ...agent.errors import AgentError, traceback_without_words
 from ...agent.events import PromptReplaced, StopReason, TurnFinished, UsageReported
+from ...agent.json.text import objects_in
 from ...agent.messages import (
     AssistantMessage,
     JsonObject,
@@ -386,15 +387,7 @@ def replace_sent_words(
 
 
 def _with_words(content: JsonValue, words: str) -> JsonValue:
-    if isinstance(content, list):
-        parts = content
-    else:
-        parts = []
-    others = [
-        part
-        for part in parts
-        if isinstance(part, dict) and part.get("type") != "input_text"
-    ]
+    others = [part for part in objects_in(content) if part.get("type") != "input_text"]
     return [{"type": "input_text", "text": words}, *others]
 
 

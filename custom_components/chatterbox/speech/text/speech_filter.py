@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ...agent.json.text import parse_json
+from ...agent.json.text import as_object, parse_json
 from ...agent.text import base_language
 from .language import LANGUAGES
 from .spoken_text import (
@@ -186,9 +186,7 @@ class SpeechFilter:
     def _take_space(self, space: str) -> None:
         if space == "\n":
             self._end_tag()
-            if self._skipped_until == _COMMENT_END:
-                self._skipped_until = _COMMENT_END
-            else:
+            if self._skipped_until != _COMMENT_END:
                 self._skipped_until = ""
             self._sentences.end_line()
         elif self._begun_tag:
@@ -335,10 +333,7 @@ def _without_object(text: str) -> str:
         value = parse_json(text.strip())
     except ValueError:
         return text
-    if isinstance(value, dict):
-        values = [part for part in value.values() if part]
-    else:
-        values = []
+    values = [part for part in as_object(value).values() if part]
     texts = [part for part in values if isinstance(part, str)]
     is_plain = (
         len(texts) == 1

@@ -187,6 +187,7 @@ def in_pieces(
         ),
         ("if a <b then c, a <b\nnext <c", "if a <b then c, a <b next <c"),
         ("One <!-- a hidden <b> note --> two <!--x--> three <!-- end", "One two three"),
+        ("One <!-- hidden\nfrom all --> two", "One two"),
         ("<table><tr><td>1</td><td>2</td></tr></table>", "1, 2"),
         # escapes
         (

@@ -373,3 +373,7 @@ def test_degrees_are_words(language: str, text: str, spoken: str) -> None:
             speech.feed(text[:place]) + speech.feed(text[place:]) + speech.finish()
             == spoken
         )
+
+
+def test_units_stay_as_they_are_in_a_language_without_words_for_them() -> None:
+    assert_said("20kWh ve 5km", "20kWh ve 5km", "tr")
