@@ -134,13 +134,13 @@ async def test_nothing_is_done_for_parts_of_a_sentence(home: HomeAssistant) -> N
 
 
 async def actions_by_sentence(
-    home: HomeAssistant, *sentences: str, language: str = "en"
+    home: HomeAssistant, *sentences: str, language: str = "en", talk: str = "a-talk"
 ) -> Sequence[tuple[str, set[str]]]:
     """Say sentences in one conversation; return the actions of each, and the entities that they are for."""
     found: list[tuple[str, set[str]]] = []
     for words in sentences:
         calls = async_capture_events(home, "call_service")
-        await say(home, words, language=language)
+        await say(home, words, talk, language=language)
         await home.async_block_till_done()
         own = [
             call.data
@@ -157,8 +157,7 @@ def _ids(data: Mapping[str, object]) -> Sequence[str]:
     return [ids] if isinstance(ids, str) else ids if isinstance(ids, list) else []
 
 
-@pytest.mark.each_row
-@pytest.mark.parametrize(
+@in_one_home(
     ("first", "following", "action", "ids"),
     [
         (
@@ -227,11 +226,16 @@ def _ids(data: Mapping[str, object]) -> Sequence[str]:
         ("make the floor lamp brighter", "more in the kitchen", "turn_on", set(LAMPS)),
         ("turn on the tv", "more in the kitchen", "", set()),
     ],
+    puts_back=True,
 )
 async def test_words_add_to_the_request_before(
     home: HomeAssistant, first: str, following: str, action: str, ids: set[str]
 ) -> None:
-    assert (await actions_by_sentence(home, first, following))[1] == (action, ids)
+    talk = f"{first}, {following}"
+    assert (await actions_by_sentence(home, first, following, talk=talk))[1] == (
+        action,
+        ids,
+    )
 
 
 @in_one_home(

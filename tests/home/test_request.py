@@ -1,6 +1,5 @@
 """The places that the words of a person may mean, and what they want done."""
 
-import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, floor_registry as fr
 
@@ -138,8 +137,7 @@ async def test_the_longest_phrase_tells_what_is_wanted(
     assert Request(hass, text, None, language).wanted == wanted
 
 
-@pytest.mark.each_row
-@pytest.mark.parametrize(
+@in_one_home(
     ("language", "text"),
     [
         ("en", "Did somebody leave the hallway light burning?"),
@@ -172,14 +170,13 @@ async def test_the_longest_phrase_tells_what_is_wanted(
         ("zh-Hans", "有人忘了关灯吗"),
     ],
 )
-def test_words_that_ask_for_a_state_are_a_question(
+async def test_words_that_ask_for_a_state_are_a_question(
     hass: HomeAssistant, language: str, text: str
 ) -> None:
     assert Request(hass, text, None, language).asks
 
 
-@pytest.mark.each_row
-@pytest.mark.parametrize(
+@in_one_home(
     ("language", "text"),
     [
         ("en", "Can you turn on the light?"),
@@ -211,7 +208,7 @@ def test_words_that_ask_for_a_state_are_a_question(
         ("ja", "電気はついていますか?"),
     ],
 )
-def test_a_command_is_no_question_however_polite(
+async def test_a_command_is_no_question_however_polite(
     hass: HomeAssistant, language: str, text: str
 ) -> None:
     assert not Request(hass, text, None, language).asks

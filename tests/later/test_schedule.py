@@ -45,6 +45,7 @@ from custom_components.chatterbox.speech.text.time_phrases import grammar
 from custom_components.chatterbox.speech.text.times import Repetition
 from tests.later.killed_home import Home
 from tests.later.talk import act, pass_time, remind, types, wait_for
+from tests.support.one_home import in_one_home
 from tests.support.own_home import own_home
 
 
@@ -229,8 +230,7 @@ async def test_a_state_is_looked_at_when_it_is_due(
     assert home.texts == texts
 
 
-@pytest.mark.each_row
-@pytest.mark.parametrize(
+@in_one_home(
     ("condition", "state", "holds"),
     [
         (Condition("sensor.s", above=20), "20.5", True),
@@ -246,7 +246,7 @@ async def test_a_state_is_looked_at_when_it_is_due(
         (Condition("sensor.s", "off"), "unavailable", None),
     ],
 )
-def test_a_number_is_compared(
+async def test_a_number_is_compared(
     hass: HomeAssistant, condition: Condition, state: str, *, holds: bool | None
 ) -> None:
     celsius = {"unit_of_measurement": "°C"}
