@@ -306,9 +306,7 @@ def character_map(pairs: str) -> dict[int, int]:
     )
 
 
-def read_data_file[
-    T,
-](path: Path, kind: type[T]) -> T:
+def read_data_file[T](path: Path, kind: type[T]) -> T:
     """Read a TOML file as a type that pydantic validates. It reads from disk: call it at import."""
     return TypeAdapter(kind).validate_python(tomllib.loads(path.read_text("utf-8")))
 
@@ -316,9 +314,7 @@ def read_data_file[
 _LANGUAGES: Final = Path(__file__).parents[1] / "languages"
 
 
-def read_language_files[
-    T,
-](name: str, kind: type[T]) -> Mapping[str, T]:
+def read_language_files[T](name: str, kind: type[T]) -> Mapping[str, T]:
     """Read `languages/<language>/<name>.toml` by the codes of languages. It reads from disk: call it at import."""
     files = sorted(_LANGUAGES.glob(f"*/{name}.toml"))
     return {file.parent.name: read_data_file(file, kind) for file in files}

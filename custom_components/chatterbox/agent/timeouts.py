@@ -41,10 +41,9 @@ _LONG: Final = 8_192
 """Characters from which text is parsed in a thread: some take several microseconds each."""
 
 
-async def read_aside[
-    **P,
-    R,
-](length: int, parse: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+async def read_aside[**P, R](
+    length: int, parse: Callable[P, R], *args: P.args, **kwargs: P.kwargs
+) -> R:
     """Run `read` on a text of this length, in a thread if it is long, so that the event loop is not blocked."""
     if length > _LONG:
         return await asyncio.to_thread(

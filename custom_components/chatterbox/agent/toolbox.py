@@ -197,20 +197,14 @@ class Behaviour(TypedDict, total=False):
 @overload
 def tool[**P, R](function: Callable[P, R], /) -> Tool[P, R]: ...
 @overload
-def tool[
-    **P,
-    R,
-](
+def tool[**P, R](
     *,
     name: str | None = None,
     repeatable: bool = False,
     targets: Targets | None = None,
     **behaviour: Unpack[Behaviour],
 ) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
-def tool[
-    **P,
-    R,
-](
+def tool[**P, R](
     function: Callable[P, R] | None = None,
     /,
     *,

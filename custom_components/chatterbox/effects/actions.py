@@ -197,9 +197,9 @@ def controlled_by(effects: Effects) -> frozenset[str]:
     return frozenset(one.entity_id for one in own if one.action not in passing)
 
 
-def bounded[
-    Kind: Effects,
-](hass: HomeAssistant, effects: Kind, sources: Mapping[str, ToolSource]) -> Kind:
+def bounded[Kind: Effects](
+    hass: HomeAssistant, effects: Kind, sources: Mapping[str, ToolSource]
+) -> Kind:
     """Bound what is unknown of scripts, automations and scenes by what the owner has said that they affect."""
     if isinstance(effects, Annotated):
         return replace(

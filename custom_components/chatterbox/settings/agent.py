@@ -258,15 +258,15 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
     )
 
 
-def _choice[
-    Choice: StrEnum,
-](data: Mapping[str, Any], default: Choice, option: str) -> Choice:
+def _choice[Choice: StrEnum](
+    data: Mapping[str, Any], default: Choice, option: str
+) -> Choice:
     return known_choice(type(default), option, data.get(option)) or default
 
 
-def known_choice[
-    Choice: StrEnum,
-](choices: type[Choice], option: str, value: str | None) -> Choice | None:
+def known_choice[Choice: StrEnum](
+    choices: type[Choice], option: str, value: str | None
+) -> Choice | None:
     """Return the value of an option; None for no value, or an unknown one of another version."""
     if not value:
         return None

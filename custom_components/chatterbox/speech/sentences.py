@@ -156,9 +156,9 @@ def error_key(error: AgentError) -> str:
             )
 
 
-def translated[
-    Kind: HomeAssistantError,
-](kind: type[Kind], key: str, **placeholders: str) -> Kind:
+def translated[Kind: HomeAssistantError](
+    kind: type[Kind], key: str, **placeholders: str
+) -> Kind:
     """Return an error whose message Home Assistant translates."""
     return kind(
         translation_domain=DOMAIN,

@@ -188,9 +188,7 @@ class HookChain:
             HookPoint.PRE_SPEECH, text, lambda hook, value: hook.pre_speech(value), str
         )
 
-    async def _show[
-        V: JsonValue,
-    ](
+    async def _show[V: JsonValue](
         self,
         point: HookPoint,
         value: V,
@@ -224,10 +222,7 @@ class HookChain:
             value, await _question(answered, value, decide) if answered else None
         )
 
-    async def _decision[
-        V,
-        D,
-    ](
+    async def _decision[V, D](
         self,
         point: HookPoint,
         show: Callable[[Hooks, V], Coroutine[object, object, D]],
@@ -256,9 +251,7 @@ class HookChain:
             return Deny(_FAILED) if denies else None
 
 
-async def _question[
-    V: JsonValue,
-](
+async def _question[V: JsonValue](
     answered: Sequence[_Asked[V]],
     value: V,
     decide: Callable[[Hooks, V], Coroutine[object, object, _Decision[V]]],
@@ -319,9 +312,7 @@ def _joined(asks: Sequence[Ask]) -> Ask | None:
     )
 
 
-def _checked[
-    D,
-](decision: D, rewritable: type | None) -> D:
+def _checked[D](decision: D, rewritable: type | None) -> D:
     """Return a decision, raise TypeError for a value that is none.
 
     `rewritable` is the type of the value that a hook may replace, str or dict; None for

@@ -191,9 +191,7 @@ class BodyReader:
         """Start without a body."""
         self._turn = asyncio.Lock()
 
-    async def read[
-        T,
-    ](self, size: int, parse: Callable[[], T]) -> T:
+    async def read[T](self, size: int, parse: Callable[[], T]) -> T:
         """Return what `parse` returns for a body of so many characters."""
         if size < _LARGE:
             return parse()
@@ -233,9 +231,7 @@ def parse_text(text: str) -> JsonValue:
     return value
 
 
-def parse_body[
-    T: _Hints,
-](model: type[T], body: JsonValue) -> T:
+def parse_body[T: _Hints](model: type[T], body: JsonValue) -> T:
     """Parse the body of a request. Raises `ApiError`."""
     fields = _fields(body)
     known = {field.alias or name for name, field in model.model_fields.items()}
@@ -277,9 +273,7 @@ def parse_message(message: JsonValue) -> CreateBody:
     return parse_body(CreateBody, fields)
 
 
-def parse_part[
-    T: BaseModel,
-](model: type[T], value: JsonValue, place: str) -> T:
+def parse_part[T: BaseModel](model: type[T], value: JsonValue, place: str) -> T:
     """Validate a part of a body; `place` is its path, as in `tools[0]`. Raises `ApiError` with the parameter."""
     try:
         return model.model_validate(value)

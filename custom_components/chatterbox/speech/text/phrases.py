@@ -166,9 +166,7 @@ class _Span(Protocol):
         """Where the span ends."""
 
 
-def coverings[
-    Span: _Span,
-](
+def coverings[Span: _Span](
     length: int,
     spans_at: Callable[[int], Iterable[Span]],
     cost: Callable[[Span], float],

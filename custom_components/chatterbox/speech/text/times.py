@@ -844,9 +844,7 @@ def _part_of(phrase: TimePhrase) -> _Parts | None:
             return _plain_part(parts, phrase)
 
 
-def _slot[
-    T,
-](slots: TimeSlots, kind: type[T], *names: str) -> T | None:
+def _slot[T](slots: TimeSlots, kind: type[T], *names: str) -> T | None:
     """Return the value of a kind in the first slot of a name that has one."""
     return next(
         (value for name in names if isinstance(value := slots.get(name), kind)), None
