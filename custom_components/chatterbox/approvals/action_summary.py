@@ -18,7 +18,7 @@ from ..effects.effect import (
     ActionKind,
     Annotated,
     EntityAction,
-    Touches,
+    KnownEffects,
     Unknown,
     Unresolved,
     actions_of,
@@ -274,7 +274,7 @@ class _Collected:
         self.settings.setdefault(wording, {})[settings] = None
 
     def _add_unknowns(
-        self, effects: Touches | Unresolved, named: Container[EntityAction]
+        self, effects: KnownEffects, named: Container[EntityAction]
     ) -> bool:
         """Add what cannot be foreseen beside named actions, and return whether it has a name.
 

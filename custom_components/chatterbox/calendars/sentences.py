@@ -8,10 +8,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er, intent
 from homeassistant.util import dt as dt_util
 
-from ..agent.messages import JsonObject, ToolCall, canonical_json
+from ..agent.messages import JsonObject
 from ..const import DOMAIN
 from ..effects.reading import async_calendar_request
-from ..effects.recognition import RecognizedRequest
+from ..effects.recognition import RecognizedRequest, tool_request
 from ..internals.conversation import built_in_agent
 from ..nlu.calendars import CalendarRequest
 from ..offline.local_commands import Talk
@@ -147,11 +147,6 @@ def _recognized(request: CalendarRequest, timed: _Timed) -> RecognizedRequest:
     arguments: JsonObject = {name: value for name, value in given.items() if value}
     if request.action in {"next", "find", "find_event"}:
         arguments["most"] = 1
-    call = ToolCall(
-        "",
-        tool,
-        canonical_json(arguments),
-    )
-    return RecognizedRequest(
-        tool, is_question=is_question, call=call, is_last_resort=not is_question
+    return tool_request(
+        tool, arguments, is_question=is_question, is_last_resort=not is_question
     )

@@ -54,6 +54,7 @@ from .effect import (
     Annotated,
     Effects,
     EntityAction,
+    KnownEffects,
     Touches,
     Unknown,
     UnknownReason,
@@ -523,7 +524,7 @@ class ActionReader:
             self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION))
 
     @callback
-    def effects(self) -> Touches | Unresolved:
+    def effects(self) -> KnownEffects:
         """Follow groups, scripts, automations and scenes to their ends, and return all effects."""
         while self._waiting:
             batch, self._waiting = self._waiting, []

@@ -301,7 +301,7 @@ class DeviceIntent(intent.IntentHandler):
                     state.entity_id,
                     exc_info=problem,
                 )
-                response.failed_results.append(_target(state))
+                response.failed_results.append(entity_target(state))
         return response
 
     async def _async_set_each(
@@ -391,7 +391,7 @@ class DeviceIntent(intent.IntentHandler):
                     translation_domain=DOMAIN,
                     translation_key="device_no_choice",
                     translation_placeholders={
-                        "name": assist_name(hass, state.entity_id, state.name),
+                        "name": assist_name(hass, state),
                         "value": await async_value_word(
                             hass, language, self.domain, slot, str(value)
                         ),
@@ -439,7 +439,7 @@ class DeviceIntent(intent.IntentHandler):
         """Return what was set; in words for a sentence."""
         hass, language = intent_obj.hass, intent_obj.language
         response = intent_obj.create_response()
-        response.async_set_results([_target(one) for one, _ in able])
+        response.async_set_results([entity_target(one) for one, _ in able])
         response.async_set_states(
             [hass.states.get(one.entity_id) or one for one, _ in able]
         )
@@ -448,14 +448,14 @@ class DeviceIntent(intent.IntentHandler):
         sentences = await async_get_sentences(hass, language)
         spoken = list[str]()
         for state, values in able:
-            names = [assist_name(hass, state.entity_id, state.name)]
+            names = [assist_name(hass, state)]
             if MEMBERS in values or self.service:
                 players = _players(
                     hass,
                     values.get(MEMBERS, ()),
                     intent_obj.assistant,
                 )
-                names += [assist_name(hass, one.entity_id, one.name) for one in players]
+                names += [assist_name(hass, one) for one in players]
                 key = "players_parted" if self.service else "players_joined"
                 spoken.append(sentences[key].format(names=", ".join(names)))
                 continue
@@ -470,7 +470,8 @@ class DeviceIntent(intent.IntentHandler):
         return response
 
 
-def _target(state: State) -> intent.IntentResponseTarget:
+def entity_target(state: State) -> intent.IntentResponseTarget:
+    """Return an entity as the target of a response."""
     kind = intent.IntentResponseTargetType.ENTITY
     return intent.IntentResponseTarget(
         state.name,
@@ -565,47 +566,35 @@ async def async_told_values(
     names = await async_get_translations(hass, language, "entity_component", {domain})
     unit = hass.config.units.temperature_unit
     low, high = (values.get(slot) for slot in RANGE)
-    words_of_values = list[str]()
+    words = list[str]()
     for slot, value in values.items():
         name = names.get(
             f"component.{domain}.entity_component._.state_attributes.{slot}.name", slot
         )
         match slot:
-            case "preset_mode" if value == PRESET_NONE:
-                word = await async_value_word(
-                    hass,
-                    language,
-                    domain,
-                    slot,
-                    value,
-                )
-                words_of_values.append(f"{name} {word}")
-            case "hvac_mode" | "source" | "sound_mode" | "preset_mode":
-                words_of_values.append(
-                    await async_value_word(hass, language, domain, slot, value)
-                )
+            case "hvac_mode" | "source" | "sound_mode" | "preset_mode" if (
+                slot,
+                value,
+            ) != ("preset_mode", PRESET_NONE):
+                word = await async_value_word(hass, language, domain, slot, value)
             case "temperature":
-                words_of_values.append(f"{value:g} {unit}")
+                word = f"{value:g} {unit}"
+            case "target_temp_low" if high is not None:
+                word = f"{low:g}\N{EN DASH}{high:g} {unit}"
             case "target_temp_low":
-                words_of_values.append(
-                    f"{low:g}\N{EN DASH}{high:g} {unit}"
-                    if high is not None
-                    else f"≥ {low:g} {unit}"
-                )
+                word = f"≥ {low:g} {unit}"
             case "target_temp_high" if low is not None:
-                pass
+                continue
             case "target_temp_high":
-                words_of_values.append(f"≤ {high:g} {unit}")
+                word = f"≤ {high:g} {unit}"
             case "humidity":
-                words_of_values.append(f"{name} {value:g} {PERCENTAGE}")
+                word = f"{name} {value:g} {PERCENTAGE}"
             case _:
-                if isinstance(value, bool):
-                    word = str(value).lower()
-                else:
-                    word = str(value)
-                word = await async_value_word(hass, language, domain, slot, word)
-                words_of_values.append(f"{name} {word}")
-    return words_of_values
+                given = str(value).lower() if isinstance(value, bool) else str(value)
+                spoken = await async_value_word(hass, language, domain, slot, given)
+                word = f"{name} {spoken}"
+        words.append(word)
+    return words
 
 
 DEVICE_INTENTS: Final = (

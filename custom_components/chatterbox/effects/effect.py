@@ -119,12 +119,16 @@ class Unresolved(_Sentence):
     """The known effects."""
 
 
+type KnownEffects = Touches | Unresolved
+"""Effects that are worked out, as far as they can be."""
+
+
 @dataclass(frozen=True, slots=True)
 class Annotated:
     """The actions of the tool cannot be read, so its annotations describe it."""
 
     annotations: ToolAnnotations
-    named: Touches | Unresolved = Touches()
+    named: KnownEffects = Touches()
     """The effects of the actions that the arguments name."""
     is_complete: bool = False
     """Whether it does nothing else."""
@@ -135,11 +139,11 @@ class IntentRun(NamedTuple):
 
     intent_type: str
     """Empty where it may be any."""
-    effects: Touches | Unresolved
+    effects: KnownEffects
     slots: Mapping[str, JsonValue] = MappingProxyType({})
 
 
-type Effects = Touches | Unresolved | Annotated
+type Effects = KnownEffects | Annotated
 
 NOTHING: Final = Touches()
 
@@ -182,7 +186,7 @@ def possible_actions(effects: Effects) -> frozenset[EntityAction] | None:
 
 def effects_of(
     actions: Iterable[EntityAction], unknowns: Iterable[Unknown]
-) -> Touches | Unresolved:
+) -> KnownEffects:
     """Combine known actions and unknown effects."""
     known = frozenset(actions)
     unknown = frozenset(unknowns)
@@ -191,7 +195,7 @@ def effects_of(
     return Touches(known)
 
 
-def joined(several: Iterable[Touches | Unresolved]) -> Touches | Unresolved:
+def joined(several: Iterable[KnownEffects]) -> KnownEffects:
     """Return the effects of several calls together."""
     parts = list(several)
     unknowns = [
@@ -218,9 +222,9 @@ def joined(several: Iterable[Touches | Unresolved]) -> Touches | Unresolved:
 
 def run_by(
     intent_type: str,
-    effects: Touches | Unresolved,
+    effects: KnownEffects,
     slots: Mapping[str, JsonValue] = MappingProxyType({}),
-) -> Touches | Unresolved:
+) -> KnownEffects:
     """Return effects as those of an intent, which may run others."""
     return replace(
         effects, intents=(IntentRun(intent_type, effects, slots), *effects.intents)

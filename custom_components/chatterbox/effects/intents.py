@@ -41,7 +41,7 @@ from .device_intents import RANGE, DeviceIntent
 from .effect import (
     NOTHING,
     IntentRun,
-    Touches,
+    KnownEffects,
     Unknown,
     UnknownReason,
     Unresolved,
@@ -231,7 +231,7 @@ def missed_by_intent(
 
 def intent_effects(
     hass: HomeAssistant, intent_type: str, slots: Slots, assistant: str
-) -> Touches | Unresolved:
+) -> KnownEffects:
     """Return the effects of an intent on the entities exposed to `assistant`.
 
     An intent without a handler, or with invalid slots, has none, and neither has a
@@ -254,7 +254,7 @@ def intent_effects(
 
 def _effects(
     hass: HomeAssistant, handler: intent.IntentHandler, slots: Slots, assistant: str
-) -> Touches | Unresolved:
+) -> KnownEffects:
     intent_type = handler.intent_type
     if delayed_command(intent_type, slots):
         return NOTHING
@@ -359,7 +359,7 @@ def _is_plain(handler: intent.DynamicServiceIntentHandler) -> bool:
 
 def _service_effects(
     given: intent.Intent, handler: intent.DynamicServiceIntentHandler
-) -> Touches | Unresolved:
+) -> KnownEffects:
     data = {name: slot["value"] for name, slot in given.slots.items()}
     if data.get("name") == "all":
         slots = data | {"name": None}
@@ -391,9 +391,7 @@ def _service_effects(
     return reader.effects()
 
 
-def _setting_effects(
-    given: intent.Intent, handler: DeviceIntent
-) -> Touches | Unresolved:
+def _setting_effects(given: intent.Intent, handler: DeviceIntent) -> KnownEffects:
     """Return the effects of an intent of our own. A mode turns on or off, and a range may set one."""
     data = {name: slot["value"] for name, slot in given.slots.items()}
     constraints = selection(
@@ -444,7 +442,7 @@ def _service(
 def _reached(
     valid: intent.Intent,
     reach: Reach,
-) -> Touches | Unresolved:
+) -> KnownEffects:
     if not reach.domain:
         return NOTHING
     data = {slot: given["value"] for slot, given in valid.slots.items()}
@@ -467,7 +465,7 @@ def _reached(
 def _script_effects(
     hass: HomeAssistant,
     script: object,
-) -> Touches | Unresolved:
+) -> KnownEffects:
     if script is None:
         return NOTHING
     if not isinstance(script, Script):

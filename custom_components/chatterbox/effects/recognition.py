@@ -21,7 +21,7 @@ from homeassistant.components.weather.const import INTENT_GET_WEATHER
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 
-from ..agent.messages import JsonValue, ToolCall
+from ..agent.messages import JsonObject, JsonValue, ToolCall, canonical_json
 from ..agent.text import MOST_UNDERSTOOD, plain_name
 from ..home.entity_matches import matching_states
 from ..home.name_index import with_known_names
@@ -76,6 +76,20 @@ class RecognizedRequest:
     """The words that are said in place of a call."""
     is_last_resort: bool = False
     """Whether a model may make more of it."""
+
+
+def tool_request(
+    tool: str,
+    arguments: JsonObject,
+    *,
+    is_question: bool = False,
+    is_last_resort: bool = False,
+) -> RecognizedRequest:
+    """Return a request that a call of a tool does."""
+    call = ToolCall("", tool, canonical_json(arguments))
+    return RecognizedRequest(
+        tool, is_question, call=call, is_last_resort=is_last_resort
+    )
 
 
 async def async_recognize(

@@ -411,11 +411,8 @@ async def async_check_response(
     if given and is_question_intent(hass, given.intent_type):
         return
     for entity_id, one in _entities(response.success_results, response.failed_results):
-        one.name = assist_name(
-            hass,
-            entity_id,
-            one.name,
-        )
+        state = hass.states.get(entity_id)
+        one.name = assist_name(hass, state) if state else one.name
     ids = [entity_id for entity_id, _ in _entities(response.success_results)]
     reached: dict[str, Mapping[str, Expected]] = {
         entity_id: async_asked_by_script(hass, entity_id, context) for entity_id in ids

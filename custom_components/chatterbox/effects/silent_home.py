@@ -15,6 +15,7 @@ from homeassistant.helpers import intent
 from ..internals.homeassistant import view_of
 from ..internals.intent import handler_path
 from .actions import controlled_by
+from .device_intents import entity_target
 from .intents import acts_by_services, intent_effects, is_question_intent
 
 _READING: Final = frozenset({(WEATHER, SERVICE_GET_FORECASTS)})
@@ -100,21 +101,11 @@ class _SilentHandler(intent.IntentHandler):
             self._hass, self.intent_type, slots, intent_obj.assistant or ""
         )
         response = intent_obj.create_response()
-        kind = intent.IntentResponseTargetType.ENTITY
         states = map(
             self._hass.states.get,
             sorted(controlled_by(effects)),
         )
-        found = [
-            intent.IntentResponseTarget(
-                state.name,
-                kind,
-                state.entity_id,
-            )
-            for state in states
-            if state
-        ]
-        response.async_set_results(found)
+        response.async_set_results([entity_target(state) for state in states if state])
         return response
 
 

@@ -269,30 +269,26 @@ _STRAY_MARK: Final = re.compile(r"(?<!\w)[./%°]|[./](?!\w)")
 _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def assist_name(
-    hass: HomeAssistant,
-    entity_id: str,
-    own: str,
-) -> str:
-    """Return the name of an entity for Assist: the first of its aliases, which is its `own` name unless replaced.
+def assist_name(hass: HomeAssistant, state: State) -> str:
+    """Return the name of an entity for Assist: the first of its aliases, which is its own name unless replaced.
 
     Home Assistant 2026.4 has put the name of its device before the name that a person
     gave, and kept the latter so.
     """
-    entry = er.async_get(hass).async_get(entity_id)
+    entry = er.async_get(hass).async_get(state.entity_id)
     if entry and entry.aliases:
         first = entry.aliases[0]
     else:
         first = None
     if isinstance(first, str) and first.strip():
         return first
-    return own
+    return state.name
 
 
 def entity_name(hass: HomeAssistant, entity_id: str) -> str:
     """Return the spoken name of an entity."""
     state = hass.states.get(entity_id)
-    if state and (name := spoken(assist_name(hass, entity_id, state.name))):
+    if state and (name := spoken(assist_name(hass, state))):
         return name
     entry = er.async_get(hass).async_get(entity_id)
     if entry:

@@ -135,7 +135,10 @@ class PlanRunner:
 
     async def async_act(self, plan: FuturePlan) -> Outcome:
         """Run the call of a plan to its end, and return what came of it."""
-        user_input = self._input(plan.asker, plan.language)
+        user_input = self._input(
+            plan.asker,
+            plan.language,
+        )
         with actions_in(self.hass, user_input.context) as actions:
             record = await self._async_run(
                 plan, _PlanSource(is_due=True), user_input, plan.asker.speaker
@@ -144,7 +147,10 @@ class PlanRunner:
             results = record.finished.tool_results
         else:
             results = ()
-        spoken_text = await self._async_spoken(record, plan.language)
+        spoken_text = await self._async_spoken(
+            record,
+            plan.language,
+        )
         if not results or any(result.is_error for result in results):
             return Outcome("later_failed", spoken_text)
         ended, late = set[asyncio.Task[object]](), set[asyncio.Task[object]]()
@@ -179,7 +185,10 @@ class PlanRunner:
         untold = [one for one in dict.fromkeys(reasons) if one not in answer]
         why = " ".join(filter(None, (answer, *untold)))
         if not why:
-            sentences = await async_get_sentences(self.hass, plan.language)
+            sentences = await async_get_sentences(
+                self.hass,
+                plan.language,
+            )
             why = sentences["spoken_not_done"]
         is_partial = answer or None in errors
         return Outcome("later_partly" if is_partial else "later_failed", why)
@@ -242,7 +251,10 @@ class PlanRunner:
         from that.
         """
         user_input = replace(
-            self._input(plan.asker, plan.language),
+            self._input(
+                plan.asker,
+                plan.language,
+            ),
             context=Context(user_id=mover.user_id),
         )
         turn_input, call = (

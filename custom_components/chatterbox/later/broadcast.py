@@ -43,16 +43,14 @@ from homeassistant.util import dt as dt_util
 
 from ..agent.messages import (
     ToolAnnotations,
-    ToolCall,
     ToolDefinition,
-    canonical_json,
 )
 from ..agent.text import compared, plain_name
 from ..approvals.notifications import can_announce, phones_of
 from ..const import REDACTED_PIN
 from ..effects.effect import NOTHING, Effects, EntityAction, Touches
 from ..effects.reading import async_spoken_message
-from ..effects.recognition import RecognizedRequest
+from ..effects.recognition import RecognizedRequest, tool_request
 from ..home.entity_matches import areas_of_entities, entity_name
 from ..internals.conversation import async_recognized, built_in_agent, slots_of
 from ..offline.local_commands import Talk
@@ -278,7 +276,10 @@ def _of_person(
         )
 
 
-def _named(hass: HomeAssistant, to: str) -> _Named:
+def _named(
+    hass: HomeAssistant,
+    to: str,
+) -> _Named:
     """Return the rooms and people with some names, divided by commas. Raises `_Unheard` with one that nothing has."""
     rooms_by_name, people = dict[str, AbstractSet[str]](), list[State]()
     for name in filter(None, map(str.strip, to.split(","))):
@@ -325,11 +326,17 @@ async def _async_effects(call: OwnCall) -> Effects:
     except _Unheard:
         return NOTHING
     actions = [
-        EntityAction(one.entity_id, _PLAY if one.is_speaker else _ANNOUNCE)
+        EntityAction(
+            one.entity_id,
+            _PLAY if one.is_speaker else _ANNOUNCE,
+        )
         for one in listeners
         if one.entity_id
     ]
-    return Touches(actions=frozenset(actions), beside_entities=True)
+    return Touches(
+        actions=frozenset(actions),
+        beside_entities=True,
+    )
 
 
 async def _async_run(call: OwnCall) -> ToolAnswer:
@@ -357,7 +364,10 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
         groups[_SILENT] = silent
     spoken_texts = [
         sentences[key].format(
-            targets=joined_texts(sentences, dict.fromkeys(names)),
+            targets=joined_texts(
+                sentences,
+                dict.fromkeys(names),
+            ),
             time=delivery.night_ends,
         )
         for key, names in groups.items()
@@ -481,16 +491,7 @@ async def async_recognize_broadcast(
             arguments = {}
     if not arguments:
         return found
-    call = ToolCall(
-        "",
-        BROADCAST_TOOL,
-        canonical_json({**arguments}),
-    )
-    return RecognizedRequest(
-        BROADCAST_TOOL,
-        is_question=False,
-        call=call,
-    )
+    return tool_request(BROADCAST_TOOL, {**arguments})
 
 
 async def async_message_later(

@@ -102,7 +102,10 @@ async def _async_plan(call: ServiceCall) -> ServiceResponse:
         else _async_timed(call, plan)
     )
     mover = speaker_of(hass, call.context.user_id)
-    planned = await async_get_schedule(hass).async_add(timed, mover)
+    planned = await async_get_schedule(hass).async_add(
+        timed,
+        mover,
+    )
     return {
         _PLAN_ID: planned.id,
         "due": planned.due.isoformat() if planned.due else None,

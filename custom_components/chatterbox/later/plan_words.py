@@ -13,7 +13,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from ..agent.text import MOST_UNDERSTOOD, base_language, read_language_files
-from ..speech.text.phrases import PhraseTree, Token, coverings, text_tokens
+from ..speech.text.phrases import PhraseTree, Token, coverings, phrase_tree, text_tokens
 from ..speech.text.times import has_bound
 from .telling import ReminderKind
 
@@ -85,7 +85,10 @@ class _Phrase:
     role: str
 
 
-def is_bound(time: str, language: str) -> bool:
+def is_bound(
+    time: str,
+    language: str,
+) -> bool:
     """Return whether a time is one up to which, or from which on, plans are meant."""
     words = [one.strip() for one in _WORDS[base_language(language)].until.split(",")]
     return has_bound(time, language) or any(
@@ -102,25 +105,12 @@ def of_time(language: str) -> Mapping[str, str]:
 
 @cache
 def _phrases(tag: str) -> PhraseTree[str]:
-    node = PhraseTree[str]()
-    for role, texts in _WORDS[tag].roles.items():
-        node.add_all(
-            texts,
-            role,
-            {},
-        )
-    return node
+    return phrase_tree(_WORDS[tag].roles)
 
 
 @cache
-def _unclear(tag: str) -> PhraseTree[bool]:
-    node = PhraseTree[bool]()
-    node.add_all(
-        _WORDS[tag].unclear,
-        value=True,
-        rules={},
-    )
-    return node
+def _unclear(tag: str) -> PhraseTree[str]:
+    return phrase_tree({"unclear": _WORDS[tag].unclear})
 
 
 def plan_words(
@@ -158,7 +148,10 @@ def plan_words(
     return _Request(text, tokens, ways[0][1] if ways else ()).meaning
 
 
-def is_clear(text: str, language: str) -> bool:
+def is_clear(
+    text: str,
+    language: str,
+) -> bool:
     """Return whether a text holds nothing that may say when."""
     tag, words = base_language(language), [token.word for token in text_tokens(text)]
     return not any(any(_unclear(tag).found(words, at)) for at in range(len(words)))

@@ -329,12 +329,18 @@ class FuturePlan:
         # two.
         due, is_timer = self.due, self.words.startswith(TIMER_WORDS)
         if due and self.call:
-            due = due.replace(second=0, microsecond=0)
+            due = due.replace(
+                second=0,
+                microsecond=0,
+            )
         return replace(
             self,
             id="",
             agent=self.agent if self.call else "",
-            asker=replace(self.asker, name=None),
+            asker=replace(
+                self.asker,
+                name=None,
+            ),
             language="",
             text=" ".join(heard_words(self.text)),
             due=due,
@@ -374,7 +380,10 @@ class FuturePlan:
                 old,
                 new,
             )
-            call = replace(call, arguments=canonical_json(arguments))
+            call = replace(
+                call,
+                arguments=canonical_json(arguments),
+            )
         return replace(
             self,
             condition=condition,

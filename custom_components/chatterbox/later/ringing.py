@@ -22,15 +22,18 @@ from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
-from ..agent.messages import JsonObject, ToolCall, canonical_json
 from ..agent.text import base_language, read_language_files
 from ..approvals.notifications import CLEAR
 from ..const import DOMAIN, LOGGER
-from ..effects.recognition import RecognizedRequest
+from ..effects.recognition import RecognizedRequest, tool_request
 from ..effects.silent_home import is_silent
 from ..settings.tool_names import LATER_TOOL
-from ..speech.text.language import number_words
-from ..speech.text.phrases import PhraseTree, text_tokens
+from ..speech.text.phrases import (
+    PhraseTree,
+    number_phrases,
+    phrase_tree,
+    text_tokens,
+)
 from .plans import FuturePlan, News
 from .telling import async_announce, async_notify
 
@@ -202,23 +205,13 @@ def _phrases(language: str) -> PhraseTree[str] | None:
     words = _LANGUAGES.get(base_language(language))
     if words is None:
         return None
-    tree = PhraseTree[str]()
-    tree.add_all(
-        words["stop"],
-        "stop",
-        {},
+    return phrase_tree(
+        {
+            "stop": words["stop"],
+            "snooze": words["snooze"],
+            "minutes": words["minutes"],
+        }
     )
-    tree.add_all(
-        words["snooze"],
-        "snooze",
-        {},
-    )
-    tree.add_all(
-        words["minutes"],
-        "minutes",
-        {},
-    )
-    return tree
 
 
 def recognize_while_ringing(
@@ -233,7 +226,7 @@ def recognize_while_ringing(
     if len(heard) > _MOST_WORDS:
         return None
     if "stop" in _meanings(heard, phrases):
-        return _request({"kind": "stop"})
+        return tool_request(LATER_TOOL, {"kind": "stop"})
     delay = _delay(
         heard,
         phrases,
@@ -242,7 +235,10 @@ def recognize_while_ringing(
     if delay is None:
         return None
     when = (dt_util.now() + delay).isoformat()
-    return _request({"kind": "move", "text": plan.id, "when": when})
+    return tool_request(
+        LATER_TOOL,
+        {"kind": "move", "text": plan.id, "when": when},
+    )
 
 
 def _meanings(
@@ -278,33 +274,9 @@ def _numbers(
     language: str,
 ) -> Iterator[tuple[int, int, int]]:
     """Yield the numbers among some words, with their bounds, the longest first."""
-    numbers = _number_phrases(base_language(language))
+    numbers = number_phrases(base_language(language))
     for start, word in enumerate(heard):
         if word.isdecimal():
             yield start, start + 1, int(word)
         for end, number in reversed([*numbers.found(heard, start)]):
             yield start, end, number
-
-
-@cache
-def _number_phrases(language: str) -> PhraseTree[int]:
-    tree = PhraseTree[int]()
-    for text, number in number_words(language).items():
-        tree.add(
-            [one.word for one in text_tokens(text)],
-            number,
-        )
-    return tree
-
-
-def _request(arguments: JsonObject) -> RecognizedRequest:
-    call = ToolCall(
-        "",
-        LATER_TOOL,
-        canonical_json(arguments),
-    )
-    return RecognizedRequest(
-        LATER_TOOL,
-        is_question=False,
-        call=call,
-    )

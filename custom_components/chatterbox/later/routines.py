@@ -13,6 +13,7 @@ from homeassistant.const import (
     STATE_UNKNOWN,
     SUN_EVENT_SUNRISE,
     SUN_EVENT_SUNSET,
+    WEEKDAYS,
 )
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_dumps
@@ -28,15 +29,6 @@ from .schedule import async_get_schedule, async_resolve
 _LATER: Final = timedelta(days=20)
 """Time after which the sun rises and sets at other times."""
 _ALIKE: Final = timedelta(minutes=1)
-_DAYS: Final = (
-    "mon",
-    "tue",
-    "wed",
-    "thu",
-    "fri",
-    "sat",
-    "sun",
-)
 _WEEKDAYS: Final[Mapping[str, Sequence[int]]] = {
     "day": range(7),
     "workday": range(5),
@@ -68,7 +60,10 @@ async def async_automation(
     return json_loads_object(json_dumps(config))
 
 
-def _action(hass: HomeAssistant, call: SilentCall) -> JsonObject:
+def _action(
+    hass: HomeAssistant,
+    call: SilentCall,
+) -> JsonObject:
     """Return an action as an automation has it: as that of its entities where the one of all kinds was called."""
     given = call.data.get("entity_id") or ()
     if isinstance(given, str):
@@ -107,8 +102,8 @@ async def _async_occasions(
     )
     if days is None:
         return [], []
-    if len(days) < len(_DAYS):
-        weekdays: list[JsonValue] = [_DAYS[day] for day in days]
+    if len(days) < len(WEEKDAYS):
+        weekdays: list[JsonValue] = [WEEKDAYS[day] for day in days]
         conditions.append({"condition": "time", "weekday": weekdays})
     return [await _async_time(hass, plan, plan.due)], conditions
 
@@ -206,7 +201,10 @@ def _trigger(hass: HomeAssistant, condition: Condition) -> JsonObject:
     }
 
 
-def _written(hass: HomeAssistant, condition: Condition) -> str:
+def _written(
+    hass: HomeAssistant,
+    condition: Condition,
+) -> str:
     """Return a state as its entity has it: "Work" for `work`, as triggers compare it."""
     state = hass.states.get(condition.entity_id)
     zones = [one.name for one in hass.states.async_all(ZONE)]
@@ -234,7 +232,10 @@ def _of_event(condition: Condition) -> Sequence[JsonObject]:
     return ({"condition": "state", "entity_id": condition.entity_id, **event},)
 
 
-def _check(hass: HomeAssistant, condition: Condition) -> JsonObject:
+def _check(
+    hass: HomeAssistant,
+    condition: Condition,
+) -> JsonObject:
     entity: JsonObject = {"entity_id": condition.entity_id}
     if condition.state == STATE_NOT_HOME:  # in any other zone, too
         others: list[JsonValue] = [

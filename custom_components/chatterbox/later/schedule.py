@@ -349,7 +349,10 @@ class Schedule:
         gone = [*filter(is_gone, self.plans.stored.plans)]
         for plan in gone:
             with suppress(NotPlanned):
-                await self.async_cancel(plan.id, even_begun=True)
+                await self.async_cancel(
+                    plan.id,
+                    even_begun=True,
+                )
         return gone
 
     def news_for(
@@ -430,7 +433,10 @@ class Schedule:
                 plans=(*stored.plans, begun),
             )
 
-        await self.plans.async_change(begin, even_unstored=True)
+        await self.plans.async_change(
+            begin,
+            even_unstored=True,
+        )
         with actions_in(self._hass, context) as actions:
             try:
                 yield
@@ -505,8 +511,15 @@ class Schedule:
         follow: Callable[[FuturePlan, datetime], None],
     ) -> None:
         """Go on with a plan after a delay."""
-        job = HassJob(partial(follow, plan), cancel_on_shutdown=True)
-        self._watched[plan.id] = async_call_later(self._hass, delay, job)
+        job = HassJob(
+            partial(follow, plan),
+            cancel_on_shutdown=True,
+        )
+        self._watched[plan.id] = async_call_later(
+            self._hass,
+            delay,
+            job,
+        )
 
     async def _async_wait(
         self,
@@ -531,7 +544,12 @@ class Schedule:
         self._unwatch(plan.id)
         self._run(self._async_due(plan.id))
 
-    def _run(self, work: Awaitable[None], *, eager_start: bool = False) -> None:
+    def _run(
+        self,
+        work: Awaitable[None],
+        *,
+        eager_start: bool = False,
+    ) -> None:
         """Run work with an owner and apart from the turn that planned it, whose variables must not reach it."""
         run = partial(
             self._hass.async_create_background_task,
@@ -659,7 +677,10 @@ class Schedule:
 
     async def _async_ask_again(self, plan: FuturePlan) -> None:
         """Ask about a call that a rule asks about: nobody knew, saying yes to the plan, when it would run."""
-        sentences = await async_get_sentences(self._hass, plan.language)
+        sentences = await async_get_sentences(
+            self._hass,
+            plan.language,
+        )
         time = time_text(
             self._hass,
             sentences,
@@ -761,7 +782,10 @@ class Schedule:
     ) -> tuple[FuturePlan | None, str, str]:
         """Return a routine as it goes on, and its news: the same trouble is told once. It ends if it is restless."""
         known = following.trouble
-        following = replace(following, trouble="" if missed else words)
+        following = replace(
+            following,
+            trouble="" if missed else words,
+        )
         if words == known and not missed:
             words = ""
         if not following.is_restless:
@@ -789,7 +813,10 @@ class Schedule:
             plan.due
         ).replace(tzinfo=None):
             # Clocks show it twice that day.
-            after = max(moment.due, dt_util.utcnow())
+            after = max(
+                moment.due,
+                dt_util.utcnow(),
+            )
             moment = await async_resolve(
                 self._hass,
                 plan.words,
@@ -867,7 +894,10 @@ class Schedule:
     ) -> bool:
         """Tell news where the plan was made, or on the phones of its person; return whether they were told."""
         if news.plan:
-            kind = await async_reminder_kind(self._hass, news.plan)
+            kind = await async_reminder_kind(
+                self._hass,
+                news.plan,
+            )
         else:
             kind = None
         if kind is ReminderKind.ALARM:
@@ -949,7 +979,10 @@ class Schedule:
         button: Button,
     ) -> None:
         """Do what a button says, and show what became of it."""
-        sentences = await async_get_sentences(self._hass, plan.language)
+        sentences = await async_get_sentences(
+            self._hass,
+            plan.language,
+        )
         text, has_buttons, mover = (
             CLEAR,
             False,
@@ -992,7 +1025,10 @@ class Schedule:
         plan: FuturePlan,
         why: str = "",
     ) -> str:
-        sentences = await async_get_sentences(self._hass, plan.language)
+        sentences = await async_get_sentences(
+            self._hass,
+            plan.language,
+        )
         return (
             sentences[key]
             .format(time=moment_text(plan.due), what=plan.text, why=why)
@@ -1153,7 +1189,10 @@ def due_about(
     return nearest if distance <= _ABOUT else None
 
 
-def _is_by(asker: Asker, speaker: Speaker) -> bool:
+def _is_by(
+    asker: Asker,
+    speaker: Speaker,
+) -> bool:
     return asker.person_id is not None and asker.person_id == speaker.person_id
 
 
@@ -1214,7 +1253,10 @@ def _is_for(
     return asker.person_id is None and not _has_place(hass, asker)
 
 
-def _has_place(hass: HomeAssistant, asker: Asker) -> bool:
+def _has_place(
+    hass: HomeAssistant,
+    asker: Asker,
+) -> bool:
     """Return whether there still is a place at which somebody could hear what a person at it asked for."""
     satellite = asker.satellite_id
     is_known = satellite and (

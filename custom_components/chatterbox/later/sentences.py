@@ -208,7 +208,10 @@ class _Sentence:
         if not when:
             return local_call(_NAME, {**given})
         rest = {name: value for name, value in given.items() if name != _SAID_AT}
-        return local_call(_NAME, {**rest, "when": when})
+        return local_call(
+            _NAME,
+            {**rest, "when": when},
+        )
 
     def _does(
         self,
@@ -239,7 +242,10 @@ class _Sentence:
         """Return a request with a sentence, about some plans, in place of its call."""
         return replace(
             request,
-            answer=self.known.say(key, plans),
+            answer=self.known.say(
+                key,
+                plans,
+            ),
         )
 
     def _asks_which(self, plans: Sequence[FuturePlan]) -> RecognizedRequest:
@@ -414,7 +420,10 @@ class _Sentence:
         for time in times:
             rest = plan_words(time.rest, language)
             if rest and rest.act == "":
-                chosen = self.known.due_at(plans, time.words)
+                chosen = self.known.due_at(
+                    plans,
+                    time.words,
+                )
         if len(plans) == 1 and meaning is Meaning.YES:
             chosen = plans
         if chosen and (len(chosen) == 1 or not times):
@@ -497,7 +506,10 @@ class _Sentence:
         """Return whether words for plans that are not there may mean a device of that name."""
         if self._may_watch(kind):
             return True
-        device = replace(self.user_input, text=time.rest)
+        device = replace(
+            self.user_input,
+            text=time.rest,
+        )
         return bool(time.words and await async_recognize(self.hass, device))
 
     def _means_all(
@@ -801,7 +813,10 @@ class _Sentence:
         plans = self.known.all
         bound = f"{time.rest.split()[-1]} {time.words}"  # "by tomorrow"
         if not is_bound(bound, self.language):
-            meant = self.known.due_at(plans, time.words)
+            meant = self.known.due_at(
+                plans,
+                time.words,
+            )
             if meant and self._means_all(words, time.words, meant):
                 return self._about("cancel", meant)
         if not plans:
@@ -842,7 +857,10 @@ class _Sentence:
         """Return whether a reminder has its time as it was said, or nothing in its text that may be one."""
         if time.words:
             return time in times_in(self.user_input.text, self.language, joined=True)
-        return is_clear(words.text or "", self.language)
+        return is_clear(
+            words.text or "",
+            self.language,
+        )
 
     def _named(self) -> RecognizedRequest | None:
         """Return the request about plans that are named by their words alone."""
@@ -967,7 +985,10 @@ class _Sentence:
 
     async def async_message(self) -> RecognizedRequest | None:
         """Return the request to speak a message at a time."""
-        found = await async_message_later(self.hass, self.user_input)
+        found = await async_message_later(
+            self.hass,
+            self.user_input,
+        )
         if found is None:
             return None
         time, arguments = found
@@ -998,7 +1019,10 @@ class _Sentence:
                 "entity": one.entity_id,
                 "state": one.state,
             }
-            return replace(later, call=self._call(given))
+            return replace(
+                later,
+                call=self._call(given),
+            )
         return None
 
     async def _async_with_names(self, text: str) -> ConversationInput:
@@ -1107,7 +1131,10 @@ def _times_in(
     yield TimeInSentence("", text)
 
 
-def _with_at(text: str, language: str) -> str:
+def _with_at(
+    text: str,
+    language: str,
+) -> str:
     """Return a text with words for "at" in place of all others before a time."""
     for other, at in of_time(language).items():
         text = re.sub(
@@ -1139,7 +1166,10 @@ def _without_times(
     return text.strip(_AROUND)
 
 
-def _says_no_more(rest: str, language: str) -> bool:
+def _says_no_more(
+    rest: str,
+    language: str,
+) -> bool:
     """Return whether beside a time stands a yes, a no or words around times; with more, it is another request."""
     if not rest or understand_answer(rest, language) is not Meaning.OTHER:
         return True
@@ -1187,7 +1217,10 @@ async def _async_guessed(
     return None
 
 
-def _is_called(text: str, name: str) -> bool:
+def _is_called(
+    text: str,
+    name: str,
+) -> bool:
     """Return whether a text has the words of a name, or longer ones: a "Nudeltimer" is for "Nudeln"."""
     return all(
         any(one.startswith(word) for one in heard_words(text))

@@ -92,7 +92,10 @@ def time_text(
     )
 
 
-def sun_words(plan: FuturePlan, language: str) -> str:
+def sun_words(
+    plan: FuturePlan,
+    language: str,
+) -> str:
     """Return the words of a language for the time of a plan that comes again with the sun; empty for others."""
     if not plan.every or base_language(plan.language) != base_language(language):
         return ""
@@ -101,7 +104,10 @@ def sun_words(plan: FuturePlan, language: str) -> str:
     return plan.words[:1].upper() + plan.words[1:]
 
 
-def repetition_text(plan: FuturePlan, language: str) -> str:
+def repetition_text(
+    plan: FuturePlan,
+    language: str,
+) -> str:
     """Return how a plan comes again at times, in words; empty for one that does not."""
     words = sun_words(plan, language)
     if words or not (plan.due and plan.every):
@@ -129,10 +135,16 @@ async def async_reminder_kind(
         sentences["later_alarm"]: ReminderKind.ALARM,
         sentences["later_timer"]: ReminderKind.TIMER,
     }
-    return named.get(plan.text, ReminderKind.REMINDER)
+    return named.get(
+        plan.text,
+        ReminderKind.REMINDER,
+    )
 
 
-def condition_text(hass: HomeAssistant, condition: Condition) -> str:
+def condition_text(
+    hass: HomeAssistant,
+    condition: Condition,
+) -> str:
     """Return a condition, such as "Washing Machine: Off", in the language of the home."""
     signs = ((">", condition.above), ("<", condition.below))
     bounds = [
@@ -160,7 +172,10 @@ def condition_text(hass: HomeAssistant, condition: Condition) -> str:
     return name
 
 
-def waiting_text(hass: HomeAssistant, plan: FuturePlan) -> str:
+def waiting_text(
+    hass: HomeAssistant,
+    plan: FuturePlan,
+) -> str:
     """Return what a plan waits for: its condition, or the names or kinds of its triggers."""
     if plan.condition:
         return condition_text(hass, plan.condition)
@@ -206,13 +221,25 @@ def may_see(
     )
 
 
-def states_text(hass: HomeAssistant, condition: Condition) -> str:
+def states_text(
+    hass: HomeAssistant,
+    condition: Condition,
+) -> str:
     """Return the entities of a condition and their states, in the language of the home."""
     states = filter(
         None,
-        map(hass.states.get, condition.entity_ids),
+        map(
+            hass.states.get,
+            condition.entity_ids,
+        ),
     )
-    return ", ".join(_state_text(hass, state) for state in states)
+    texts = list[str]()
+    for state in states:
+        value = _value_text(hass, state, state.state)
+        unit = state.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
+        spoken = f"{value} {unit}" if unit else value
+        texts.append(f"{entity_name(hass, state.entity_id)}: {spoken}")
+    return ", ".join(texts)
 
 
 def _value_text(
@@ -234,18 +261,6 @@ def _value_text(
     )
 
 
-def _state_text(hass: HomeAssistant, state: State) -> str:
-    value = _value_text(
-        hass,
-        state,
-        state.state,
-    )
-    unit = state.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
-    return (
-        f"{entity_name(hass, state.entity_id)}: {f'{value} {unit}' if unit else value}"
-    )
-
-
 async def async_announce(
     hass: HomeAssistant,
     news: News,
@@ -260,7 +275,10 @@ async def async_announce(
         return False
     data = {
         ATTR_ENTITY_ID: satellite,
-        ATTR_MESSAGE: speakable(news.text, news.language),
+        ATTR_MESSAGE: speakable(
+            news.text,
+            news.language,
+        ),
     }
     changed = asyncio.Event()
 

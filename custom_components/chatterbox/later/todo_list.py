@@ -99,7 +99,10 @@ class LaterList(TodoListEntity):
         return speaker_of(self.hass, context.user_id)
 
 
-def _changed(item: TodoItem, plan: FuturePlan) -> FuturePlan:
+def _changed(
+    item: TodoItem,
+    plan: FuturePlan,
+) -> FuturePlan:
     """Return a plan as it was edited. Raises `NotPlanned`."""
     if item.due is None or isinstance(item.due, datetime):
         due = item.due

@@ -130,7 +130,10 @@ _PLACES: Final = dict.fromkeys(
 """States of persons by the words for them."""
 _BOUND: Final = re.compile(r"([<>])\s*(.+)")
 _NUMBER: Final = re.compile(r"(-?\d+(?:[.,]\d+)?)\b.*")
-_LASTING: Final = re.compile(r"(.*?)(?:\s+for\s+(\d+)\s*(s|m|h)\w*)?", re.IGNORECASE)
+_LASTING: Final = re.compile(
+    r"(.*?)(?:\s+for\s+(\d+)\s*(s|m|h)\w*)?",
+    re.IGNORECASE,
+)
 """A state, and how long it has to hold."""
 _UNITS: Final = {
     "s": 1,
@@ -192,7 +195,10 @@ def _full(model: JsonObject) -> JsonObject:
     }
 
 
-def _word(given: JsonObject, name: str) -> str:
+def _word(
+    given: JsonObject,
+    name: str,
+) -> str:
     """Return the text of an argument; empty if there is none."""
     return str(given.get(name) or "")
 
@@ -204,7 +210,10 @@ class _Unplannable(Exception):
 async def _async_prepare(call: OwnCall) -> Prepared | Deny:
     """Resolve the time, the entity or the plan that a call names. What it returns resolves to itself."""
     try:
-        await call.hass.async_add_executor_job(prepare, call.language)
+        await call.hass.async_add_executor_job(
+            prepare,
+            call.language,
+        )
         await async_get_schedule(call.hass).plans.async_load()
         kind = str(call.arguments.get(_KIND))
         if kind == _EACH_TIME:
@@ -253,11 +262,10 @@ async def _async_prepare_cancel(call: OwnCall) -> Prepared:
     found, given = _to_cancel(call), _without_call(call.arguments)
     is_all = plain_name(_word(given, _TEXT)) == _ALL or not found
     given[_TEXT] = _ALL if is_all else " ".join(plan.id for plan in found)
-    sentences = await call.async_sentences()
-    texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
+    words = await _async_say(call, found)
     return _timed_itself(
         given,
-        When(" ".join(texts) or _NOTHING),
+        When(words or _NOTHING),
     )
 
 
@@ -280,14 +288,8 @@ async def _async_prepare_move(call: OwnCall) -> Prepared | Deny:
         "",
     )
     comes_again = not plan.is_routine and _comes_again(call, moved)
-    sentences = await call.async_sentences()
     if plan.call and await _async_can_ask(call, plan):
-        time = time_text(
-            call.hass,
-            sentences,
-            moved,
-            call.language,
-        )
+        time = await _async_time(call, moved)
         planned: JsonObject = {
             _TOOL: plan.call.tool,
             _ARGUMENTS: json_loads_object(plan.call.arguments),
@@ -295,12 +297,7 @@ async def _async_prepare_move(call: OwnCall) -> Prepared | Deny:
         return await _async_fitted(
             *(call, given | planned), When(f"{time}.", moved.triggers, comes_again)
         )
-    words = plan_text(
-        call.hass,
-        sentences,
-        plan,
-        call.language,
-    )
+    words = await _async_say(call, [plan])
     return _timed_itself(
         given,
         When(
@@ -308,6 +305,19 @@ async def _async_prepare_move(call: OwnCall) -> Prepared | Deny:
             moved.triggers,
             comes_again,
         ),
+    )
+
+
+async def _async_time(
+    call: OwnCall,
+    plan: FuturePlan,
+) -> str:
+    sentences = await call.async_sentences()
+    return time_text(
+        call.hass,
+        sentences,
+        plan,
+        call.language,
     )
 
 
@@ -319,7 +329,10 @@ def _without_call(arguments: JsonObject) -> JsonObject:
     }
 
 
-def _timed_itself(given: JsonObject, when: When) -> Prepared:
+def _timed_itself(
+    given: JsonObject,
+    when: When,
+) -> Prepared:
     """Return a call that is reviewed itself, with a time."""
     return Prepared(
         given,
@@ -346,7 +359,10 @@ async def _async_fitted(
         _TOOL: fitted.tool.name,
         _ARGUMENTS: fitted.arguments,
     }
-    return Prepared(given, fitted._replace(when=when))
+    return Prepared(
+        given,
+        fitted._replace(when=when),
+    )
 
 
 async def _async_can_ask(
@@ -425,8 +441,7 @@ async def _async_prepare_plan(
     waits = plan.due is None and not plan.repeats
     if waits and plan.condition and plan.condition.holds(call.hass.states):
         raise _Unplannable("Not planned: it is so already. Say so.")
-    sentences = await call.async_sentences()
-    time = time_text(call.hass, sentences, plan, call.language)
+    time = await _async_time(call, plan)
     if is_act:
         when = When(
             f"{time}.",
@@ -442,7 +457,10 @@ async def _async_prepare_plan(
     )
 
 
-def _comes_again(call: OwnCall, plan: FuturePlan) -> bool:
+def _comes_again(
+    call: OwnCall,
+    plan: FuturePlan,
+) -> bool:
     """Return whether a plan acts again and again, which only a person may ask for. Raises `_Unplannable`."""
     if call.arguments.get(_KIND) == _ACT_ALWAYS and not plan.is_routine:
         raise _Unplannable(_SAY_EVERY)
@@ -455,7 +473,10 @@ def _comes_again(call: OwnCall, plan: FuturePlan) -> bool:
     return plan.is_routine
 
 
-def _text(call: OwnCall, kind: PlanKind) -> str:
+def _text(
+    call: OwnCall,
+    kind: PlanKind,
+) -> str:
     """Return the text of a plan, which is given for what it needs. Raises `_Unplannable`."""
     text, *others = (
         " ".join(_word(call.arguments, name).split()) for name in (_TEXT, _WHEN, _STATE)
@@ -524,7 +545,10 @@ def _timed(
     }
 
 
-def _entity(call: OwnCall, name: str) -> str:
+def _entity(
+    call: OwnCall,
+    name: str,
+) -> str:
     """Return the id of the entity that is meant. Raises `_Unplannable`."""
     persons = call.hass.states.async_all(PERSON)
     person = next(
@@ -547,7 +571,10 @@ def _entity(call: OwnCall, name: str) -> str:
     return found[0]
 
 
-def _state(call: OwnCall, entity_id: str) -> str:
+def _state(
+    call: OwnCall,
+    entity_id: str,
+) -> str:
     """Return a state as Home Assistant writes it, or a bound such as "> 20", with its time. Raises `_Unplannable`."""
     state, seconds = _lasting(_word(call.arguments, _STATE))
     if seconds:
@@ -838,7 +865,10 @@ async def _async_plan(
 
 
 async def _async_list(call: OwnCall) -> ToolAnswer:
-    known = sorted(_own_plans(call), key=due_order)
+    known = sorted(
+        _own_plans(call),
+        key=due_order,
+    )
     ids = _word(call.arguments, _TEXT).split()
     speech = await _async_say(
         call,
@@ -940,7 +970,10 @@ def due_order(plan: FuturePlan) -> tuple[bool, float]:
     return plan.due is None, plan.due.timestamp() if plan.due else 0
 
 
-def _text_of(call: OwnCall, kind: PlanKind) -> str:
+def _text_of(
+    call: OwnCall,
+    kind: PlanKind,
+) -> str:
     """Return what a plan will do, in words."""
     match kind:
         case PlanKind.REMIND:
@@ -967,7 +1000,10 @@ def _text_of(call: OwnCall, kind: PlanKind) -> str:
             return text[:LONGEST_TEXT]
 
 
-def _with_call(call: OwnCall, plan: FuturePlan) -> FuturePlan:
+def _with_call(
+    call: OwnCall,
+    plan: FuturePlan,
+) -> FuturePlan:
     """Return a plan with the call that was reviewed."""
     if call.approval is None:
         raise _Unplannable("Not planned: the call could not be judged.")

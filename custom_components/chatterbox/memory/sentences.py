@@ -6,9 +6,9 @@ from typing import Final
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
 
-from ..agent.messages import JsonObject, ToolCall, canonical_json
+from ..agent.messages import JsonObject
 from ..effects.reading import async_fact_request
-from ..effects.recognition import RecognizedRequest
+from ..effects.recognition import RecognizedRequest, tool_request
 from ..internals.conversation import built_in_agent
 from ..nlu.facts import FactRequest, without_until
 from ..offline.local_commands import Talk
@@ -62,15 +62,10 @@ async def async_recognize_fact(
     if request.action == "remember":
         arguments |= {} if request.is_own else {"household": True}
         arguments |= {"until": until} if until else {}
-    call = ToolCall(
-        "",
+    return tool_request(
         _TOOLS[request.action],
-        canonical_json(arguments),
-    )
-    return RecognizedRequest(
-        call.name,
+        arguments,
         is_question=request.action == "list",
-        call=call,
         is_last_resort=await _async_may_mean_more(
             hass,
             user_input,

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final, NamedTuple, NotRequired, TypedDict
 
 from ..agent.text import fold, read_language_files
-from ..speech.text.phrases import PhraseTree, Token, divided, text_tokens
+from ..speech.text.phrases import PhraseTree, Token, divided, phrase_tree, text_tokens
 from .lexicon import SMALL, Lexicon
 
 _NAMED: Final = "named"
@@ -59,23 +59,10 @@ def _grammar(language: str) -> _Grammar | None:
     words = _LANGUAGES.get(language)
     if words is None:
         return None
-    phrases = PhraseTree[str]()
-    for action, texts in words["phrases"].items():
-        phrases.add_all(
-            texts,
-            action,
-            {},
-        )
-    rules = {name: PhraseTree[str]() for name in words["rules"]}
-    for name, text in words["rules"].items():
-        rules[name].add_all(
-            text,
-            name,
-            {},
-        )
+    rules = words["rules"].items()
     return _Grammar(
-        phrases,
-        rules,
+        phrase_tree(words["phrases"]),
+        {name: phrase_tree({name: text}) for name, text in rules},
         divided(fold(words.get("ends", ""))),
     )
 

@@ -11,12 +11,12 @@ from functools import cache
 from typing import Final
 
 from ..agent.text import ELIDED, HAN, base_language, read_language_files
-from ..speech.text.language import number_words
 from ..speech.text.phrases import (
     PhraseTree,
     Token,
     accented_words,
     divided,
+    number_phrases,
     text_tokens,
 )
 
@@ -315,9 +315,6 @@ def read_lexicon(
                 PhraseMeaning(Role.PARTICLE, last),
             )
             acts[first, last] = (*acts.get((first, last), ()), meaning.value)
-    numbers = PhraseTree[int]()
-    for text, number in number_words(language).items():
-        numbers.add(tokens_of_phrase(text), number)
     of_verbs = {
         verb: frozenset(
             act for (one, _), found in acts.items() if one == verb for act in found
@@ -334,7 +331,7 @@ def read_lexicon(
         language,
         tree,
         acts,
-        numbers,
+        number_phrases(language),
         of_verbs,
         *marks,
     )

@@ -40,7 +40,7 @@ from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util import dt as dt_util
 
 from ..agent.text import compared
-from ..effects.device_intents import RANGE, async_told_values
+from ..effects.device_intents import RANGE, async_told_values, entity_target
 from ..effects.reading import Answered
 from ..home.entities import Home
 from ..home.entity_matches import assist_name
@@ -222,7 +222,7 @@ def _names_to_choose(
         areas = {one.area_id for one in home.all_entities if one.entity_id in ids}
         return [room.name for room in home.rooms if room.area_id in areas]
     states = (hass.states.get(one) for one in sorted(ids))
-    return [assist_name(hass, one.entity_id, one.name) for one in states if one]
+    return [assist_name(hass, one) for one in states if one]
 
 
 def _song(
@@ -239,11 +239,7 @@ def _song(
         )
         song = ", ".join(str(text) for text in texts if text)
         if song:
-            name = assist_name(
-                hass,
-                one.entity_id,
-                one.name,
-            )
+            name = assist_name(hass, one)
             songs.setdefault(song, []).append(name)
     answers = [
         f"{song} ({', '.join(names)})" if len(songs) > 1 else song
@@ -357,8 +353,11 @@ async def async_state_answer(
     domains = {state.domain for state in states}
     words = await async_get_translations(hass, language, "entity_component", domains)
 
-    def spoken(state: State, response: intent.IntentResponse) -> str:
-        name = assist_name(hass, state.entity_id, state.name)
+    def spoken(
+        state: State,
+        response: intent.IntentResponse,
+    ) -> str:
+        name = assist_name(hass, state)
         slots = {"name": name, "state": _asked_state(state, question, words)}
         return state_sentence(hass, template, slots, response)
 
@@ -370,10 +369,7 @@ async def async_state_answer(
     response.async_set_states(
         matched, [state for state in states if state not in matched]
     )
-    kind = intent.IntentResponseTargetType.ENTITY
-    response.async_set_results(
-        [intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in states]
-    )
+    response.async_set_results([*map(entity_target, states)])
     if question.form != "one":
         speech = spoken(states[0], response) if states else ""
         is_told = question.form == "one_yesno" and speech
@@ -411,11 +407,7 @@ async def _async_setting_answer(
             state.domain,
             values,
         )
-        name = assist_name(
-            hass,
-            state.entity_id,
-            state.name,
-        )
+        name = assist_name(hass, state)
         speech.append(f"{name}: {', '.join(words) or NOT_SET}.")
     if question.aspect == "song":
         sentences = await async_get_sentences(hass, language)
@@ -506,7 +498,10 @@ def _word(
     return translations.get(key) or translations.get(plain, "")
 
 
-def _stored(state: State, wanted: str) -> str:
+def _stored(
+    state: State,
+    wanted: str,
+) -> str:
     """Return how an entity stores a state of the lexicon."""
     if state.domain == BINARY_SENSOR:
         if wanted in {"closed", "off"}:
@@ -515,7 +510,10 @@ def _stored(state: State, wanted: str) -> str:
     return wanted
 
 
-def _is_in(state: State, wanted: str) -> bool:
+def _is_in(
+    state: State,
+    wanted: str,
+) -> bool:
     """Return whether an entity is in a state of the lexicon."""
     if wanted == "on" and state.domain in {CLIMATE, MEDIA_PLAYER}:
         return state.state not in {STATE_OFF, STATE_UNAVAILABLE, STATE_UNKNOWN}
@@ -564,7 +562,10 @@ async def _async_weather_answer(
     if not is_whether or not forecast:
         return " ".join(map(tell, forecast)) or None
     having = [one for one in forecast if one.has(topic)]
-    answers = map(tell, having or forecast[:1])
+    answers = map(
+        tell,
+        having or forecast[:1],
+    )
     return " ".join((teller.whether(is_so=bool(having)), *answers))
 
 
@@ -608,37 +609,35 @@ def _days(
 ) -> Iterator[date]:
     """Yield the days that are named, each once."""
     after: dict[date, None] = {}
+    weekday = today.weekday()
     for name in named:
+        offsets: Sequence[int]
         match name:
             case "week" | "next_week" if len(named) > 1:
-                pass  # "on Monday this week"
+                offsets = ()  # "on Monday this week"
             case "week":
-                after |= dict.fromkeys(
-                    today + timedelta(days=at) for at in range(_WEEK)
-                )
+                offsets = range(_WEEK)
             case "next_week":
-                monday = _WEEK - today.weekday()
-                after |= dict.fromkeys(
-                    today + timedelta(days=monday + at) for at in range(_WEEK)
+                offsets = range(
+                    _WEEK - weekday,
+                    2 * _WEEK - weekday,
                 )
             case "weekend":
-                sunday = _WEEK - 1 - today.weekday()
-                after |= dict.fromkeys(
-                    today + timedelta(days=at)
-                    for at in range(max(0, sunday - 1), sunday + 1)
+                sunday = _WEEK - 1 - weekday
+                offsets = range(
+                    max(0, sunday - 1),
+                    sunday + 1,
                 )
             case "1" | "2":
-                after[today + timedelta(days=int(name))] = None
+                offsets = (int(name),)
             case past if past.startswith("-"):
-                since = today.weekday() - WEEKDAYS.index(past[1:])
-                after[today - timedelta(days=since % _WEEK or _WEEK)] = None
+                since = weekday - WEEKDAYS.index(past[1:])
+                offsets = (-(since % _WEEK or _WEEK),)
             case name if name in WEEKDAYS:
-                after[
-                    today
-                    + timedelta(days=(WEEKDAYS.index(name) - today.weekday()) % _WEEK)
-                ] = None
+                offsets = ((WEEKDAYS.index(name) - weekday) % _WEEK,)
             case _:
-                after[today] = None
+                offsets = (0,)
+        after |= dict.fromkeys(today + timedelta(days=at) for at in offsets)
     yield from after
 
 

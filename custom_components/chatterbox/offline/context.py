@@ -31,12 +31,12 @@ class _Thread:
     """Whether it was told what is understood without a model."""
 
 
-def unclear_sentence(hass: HomeAssistant, conversation_id: str) -> str:
+def unclear_sentence(
+    hass: HomeAssistant,
+    conversation_id: str,
+) -> str:
     """Return the sentence that the next one may make clear; empty if there is none, or another request came between."""
-    thread = _threads(hass).get(
-        conversation_id,
-        _Thread(),
-    )
+    thread = _thread(hass, conversation_id)
     if _messages(hass, conversation_id) <= thread.asked_at + 1:
         return thread.unclear
     return ""
@@ -46,10 +46,7 @@ def async_note_unclear(
     hass: HomeAssistant, conversation_id: str, sentence: str
 ) -> None:
     """Note the sentence that was asked about, or with an empty one that there is none any more."""
-    thread = _threads(hass).get(
-        conversation_id,
-        _Thread(),
-    )
+    thread = _thread(hass, conversation_id)
     if sentence or thread.unclear:
         asked_at = _messages(hass, conversation_id)
         _remember(
@@ -61,10 +58,7 @@ def last_request(
     hass: HomeAssistant, conversation_id: str
 ) -> tuple[frozenset[str], RequestBefore]:
     """Return the entities that the last command of a conversation has changed, and the last request."""
-    thread = _threads(hass).get(
-        conversation_id,
-        _Thread(),
-    )
+    thread = _thread(hass, conversation_id)
     return thread.targets, thread.before
 
 
@@ -85,10 +79,7 @@ def async_note_request(
     targets = frozenset(
         state.entity_id for state in known if state.domain not in PASSIVE
     )
-    thread = _threads(hass).get(
-        conversation_id,
-        _Thread(),
-    )
+    thread = _thread(hass, conversation_id)
     _remember(
         hass,
         conversation_id,
@@ -100,12 +91,12 @@ def async_note_request(
     )
 
 
-def async_is_first_help(hass: HomeAssistant, conversation_id: str) -> bool:
+def async_is_first_help(
+    hass: HomeAssistant,
+    conversation_id: str,
+) -> bool:
     """Return whether a conversation gets the hint at what is understood for the first time, and note that it does."""
-    thread = _threads(hass).get(
-        conversation_id,
-        _Thread(),
-    )
+    thread = _thread(hass, conversation_id)
     _remember(
         hass,
         conversation_id,
@@ -114,7 +105,10 @@ def async_is_first_help(hass: HomeAssistant, conversation_id: str) -> bool:
     return not thread.is_helped
 
 
-def _messages(hass: HomeAssistant, conversation_id: str) -> int:
+def _messages(
+    hass: HomeAssistant,
+    conversation_id: str,
+) -> int:
     log = stored_chat_logs(hass).get(conversation_id)
     if log:
         return sum(isinstance(one, UserContent) for one in log.content)
@@ -125,6 +119,16 @@ _threads: Final = singleton(HassKey[dict[str, _Thread]](f"{DOMAIN}_offline_threa
     lambda _: {}
 )
 """Returns the state of conversations by their ids."""
+
+
+def _thread(
+    hass: HomeAssistant,
+    conversation_id: str,
+) -> _Thread:
+    return _threads(hass).get(
+        conversation_id,
+        _Thread(),
+    )
 
 
 def _remember(

@@ -341,7 +341,11 @@ class OfflineDispatcher:
             failures,
         )
         composer = TranslatedComposer(
-            await async_get_sentences(self.hass, self.language), ()
+            await async_get_sentences(
+                self.hass,
+                self.language,
+            ),
+            (),
         )
         if response.failed_results:
             undone = composer.not_done(response.failed_results)
@@ -373,11 +377,7 @@ class OfflineDispatcher:
         for one in response.unmatched_states:
             if one.state not in names:
                 return
-            name = assist_name(
-                self.hass,
-                one.entity_id,
-                one.name,
-            )
+            name = assist_name(self.hass, one)
             names[one.state].append(name)
         if response.unmatched_states and not response.matched_states:
             unreachable, unknown = names.values()
@@ -389,7 +389,10 @@ class OfflineDispatcher:
 
         No satellite says the latter.
         """
-        texts = await async_texts(self.hass, self.language)
+        texts = await async_texts(
+            self.hass,
+            self.language,
+        )
         speech = intent_speech(response)
         if texts is None or speech != texts.error_responses.get(ErrorKey.NO_INTENT):
             return
@@ -463,7 +466,10 @@ class OfflineDispatcher:
             self.conversation_id,
         )
         if reading.answered:
-            answer = await self._async_answer(query, reading.answered)
+            answer = await self._async_answer(
+                query,
+                reading.answered,
+            )
         else:
             answer = None
         if reading.answered and (answer is None or not reading.calls):
@@ -511,7 +517,10 @@ class OfflineDispatcher:
             return None
         is_missing = isinstance(request, ListRequest) and request.items and not is_asked
         if is_missing:
-            return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, answer)
+            return self._error(
+                intent.IntentResponseErrorCode.NO_VALID_TARGETS,
+                answer,
+            )
         response = self._query_answer(answer)
         if isinstance(request, Choice):
             response.async_set_results(
@@ -578,7 +587,10 @@ class OfflineDispatcher:
 
         Activity does not say that it responded, too, as nobody has asked it.
         """
-        agent = conversation.async_get_agent(self.hass, query.agent_id)
+        agent = conversation.async_get_agent(
+            self.hass,
+            query.agent_id,
+        )
         if agent is None:
             return await self._not_understood(query)
         inner = replace(
@@ -593,7 +605,10 @@ class OfflineDispatcher:
             return (await converse).response
         except HomeAssistantError:
             text = await self._say("spoken_agent_failed")
-            return self._error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, text)
+            return self._error(
+                intent.IntentResponseErrorCode.FAILED_TO_HANDLE,
+                text,
+            )
 
     def _told_together(
         self, parts: Sequence[intent.IntentResponse]
@@ -613,7 +628,10 @@ class OfflineDispatcher:
         for one in done:
             merged.success_results += one.success_results
             merged.failed_results += one.failed_results
-        speech = map(intent_speech, (*done, *undone))
+        speech = map(
+            intent_speech,
+            (*done, *undone),
+        )
         merged.async_set_speech(in_sentences([*dict.fromkeys(filter(None, speech))]))
         return merged
 
@@ -624,7 +642,10 @@ class OfflineDispatcher:
         agent = built_in_agent(self.hass)
         if agent is None:
             text = await self._say("spoken_offline_is_off")
-            return self._error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, text)
+            return self._error(
+                intent.IntentResponseErrorCode.NO_INTENT_MATCH,
+                text,
+            )
         unknown = await self._async_unknown(query)
         if unknown:
             return await self._unknown(unknown)
@@ -687,7 +708,10 @@ class OfflineDispatcher:
             name=unknown.text,
             names=", ".join(unknown.alike),
         )
-        return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
+        return self._error(
+            intent.IntentResponseErrorCode.NO_VALID_TARGETS,
+            text,
+        )
 
     async def _refuse_delayed(
         self, command: conversation.ConversationInput
@@ -715,7 +739,10 @@ class OfflineDispatcher:
             "A sentence was not processed, because it triggers an automation that says it again"
         )
         text = await self._say("spoken_sentence_calls_itself")
-        return self._error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, text)
+        return self._error(
+            intent.IntentResponseErrorCode.FAILED_TO_HANDLE,
+            text,
+        )
 
     async def _say(
         self,
@@ -741,11 +768,7 @@ def _target(
     """Return an entity, or a target without a name for the type of an intent."""
     state = hass.states.get(subject)
     if state:
-        name = assist_name(
-            hass,
-            subject,
-            state.name,
-        )
+        name = assist_name(hass, state)
         return intent.IntentResponseTarget(
             name, intent.IntentResponseTargetType.ENTITY, subject
         )

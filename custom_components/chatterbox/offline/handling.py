@@ -214,7 +214,7 @@ async def async_tell_temperatures(
             .speech.get("plain", {})
             .get("speech", "")
         )
-        answers.append(f"{assist_name(hass, state.entity_id, state.name)}: {speech}")
+        answers.append(f"{assist_name(hass, state)}: {speech}")
     response = intent.IntentResponse(user_input.language)
     response.response_type = intent.IntentResponseType.QUERY_ANSWER
     response.async_set_states(known)
@@ -290,7 +290,10 @@ def _failed(
         code = intent.IntentResponseErrorCode.FAILED_TO_HANDLE
         key = error.response_key
     text = Template(
-        texts.get(key or ErrorKey.HANDLE_ERROR, ""),
+        texts.get(
+            key or ErrorKey.HANDLE_ERROR,
+            "",
+        ),
         hass,
     )
     response.async_set_error(
@@ -311,11 +314,7 @@ def _spoken(
     else:
         state = None
     if state:
-        return assist_name(
-            hass,
-            state.entity_id,
-            state.name,
-        )
+        return assist_name(hass, state)
     return value
 
 

@@ -318,7 +318,10 @@ class LocalCommandsProvider(LeavableProvider):
         check = self.requests.check
         may_call = request.tool_choice is ToolChoiceMode.AUTO
         if not results and may_call and requests.acts:
-            found = await requests.async_recognize(words, request.tools)
+            found = await requests.async_recognize(
+                words,
+                request.tools,
+            )
             self._recognized = found
             if found is None:
                 return ()
@@ -450,7 +453,10 @@ class LocalCommandsProvider(LeavableProvider):
                             )
                         case CompletionResult():
                             answer = None
-                            yield replace(event, usage=usage + event.usage)
+                            yield replace(
+                                event,
+                                usage=usage + event.usage,
+                            )
                         case _:
                             is_heard = is_heard or isinstance(
                                 event, TextDelta | ToolCallReady
@@ -603,7 +609,10 @@ class LocalCommandsProvider(LeavableProvider):
         has_failed = any(result.is_error for result in results)
         if not answer.strip():
             return _Kind.PLAIN if has_failed or not results else _Kind.STANDS
-        content = self._content(_without_questions(answer), words)
+        content = self._content(
+            _without_questions(answer),
+            words,
+        )
         asks = content.has_conditions or self._content(answer, words).asks
         statements = frozenset(content.statements)
         if Statement.ANNOUNCEMENT in statements:
@@ -652,7 +661,10 @@ def _calling(
 ) -> Iterator[ProviderEvent]:
     """Yield the events of a message of ours with some calls."""
     for call in calls:
-        yield ToolCallReady(call, frozenset({call.name}))
+        yield ToolCallReady(
+            call,
+            frozenset({call.name}),
+        )
     end = end or CompletionResult(FinishReason.STOP)
     yield replace(
         end, finish_reason=FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,)

@@ -27,8 +27,7 @@ from ..agent.text import base_language, fold, read_language_files
 from ..effects.effect import (
     NOTHING,
     ActionKind,
-    Touches,
-    Unresolved,
+    KnownEffects,
     actions_of,
     kind_of,
 )
@@ -157,7 +156,10 @@ def guesses(
     return sorted(guessed.items(), key=lambda one: -one[1])[:_MOST_GUESSES]
 
 
-def is_negated(text: str, language: str) -> bool:
+def is_negated(
+    text: str,
+    language: str,
+) -> bool:
     """Return whether words hold one by which nothing is asked for."""
     words = lexicon(language)
     return words is not None and words.is_negated(text)
@@ -254,7 +256,10 @@ def _likeness_of_names(
     )
 
 
-def _likeness(one: str, other: str) -> float:
+def _likeness(
+    one: str,
+    other: str,
+) -> float:
     """Return how alike two words sound: 1 for the same. Letters count twice as much as consonants alone."""
     pairs = ((one, other), (_skeleton(one), _skeleton(other)))
     letters, consonants = (
@@ -286,7 +291,10 @@ def _skeleton(word: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _sounded(word: str, language: str) -> str:
+def _sounded(
+    word: str,
+    language: str,
+) -> str:
     """Return a heard word as it sounds: digits as a word."""
     if word.isascii() and word.isdecimal() and int(word) <= _LARGEST:
         return fold(
@@ -333,7 +341,7 @@ async def async_meant(
         lambda: guesses(home, user_input.text, language)
     )
     best, likest = "", 0.0
-    meant: Touches | Unresolved = NOTHING
+    meant: KnownEffects = NOTHING
     for text, likeness in guessed:
         effects = await _async_effects_of(
             hass,
@@ -352,7 +360,7 @@ async def async_meant(
 
 async def _async_effects_of(
     hass: HomeAssistant, guess: ConversationInput
-) -> Touches | Unresolved:
+) -> KnownEffects:
     """Return the effects of a guess; none if it is no command."""
     found = await async_recognize(hass, guess)
     is_read = (await async_read_sentence(hass, guess, "")).calls
@@ -366,7 +374,9 @@ async def _async_effects_of(
 
 
 def _is_opposite(
-    one: Touches | Unresolved, other: Touches | Unresolved, distance: float
+    one: KnownEffects,
+    other: KnownEffects,
+    distance: float,
 ) -> bool:
     """Return whether two guesses do something else to the same entities, and may be confused: always for a door."""
     touched, other_touched = (

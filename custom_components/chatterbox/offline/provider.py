@@ -89,7 +89,10 @@ class OfflineProvider:
                 raise ProviderRejectedRequest(
                     "the offline provider cannot put results of other tools into words"
                 )
-            yield CompletionResult(FinishReason.STOP, provider_items=(NO_MODEL,))
+            yield CompletionResult(
+                FinishReason.STOP,
+                provider_items=(NO_MODEL,),
+            )
             return
         _check_may_call(request)
         if self.recognize:
@@ -106,7 +109,10 @@ class OfflineProvider:
             )
             return
         yield ToolCallReady((found and found.call) or sentence_call(sentence))
-        yield CompletionResult(FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
+        yield CompletionResult(
+            FinishReason.TOOL_CALLS,
+            provider_items=(NO_MODEL,),
+        )
 
     def _is_own(
         self,
@@ -149,7 +155,10 @@ def sentence_call(sentence: str) -> ToolCall:
     )
 
 
-def local_call(name: str, arguments: JsonObject) -> ToolCall:
+def local_call(
+    name: str,
+    arguments: JsonObject,
+) -> ToolCall:
     """Return a new call of another tool that was recognized in a sentence."""
     return ToolCall(
         id=f"{_LOCAL_CALL}{ulid_now()}", name=name, arguments=canonical_json(arguments)
@@ -165,7 +174,10 @@ def answer_items(request: RecognizedRequest) -> tuple[ProviderItem, ...]:
     )
 
 
-def asked_about(name: str, history: Transcript) -> JsonObject:
+def asked_about(
+    name: str,
+    history: Transcript,
+) -> JsonObject:
     """Return the arguments of the call of a tool that the last message asks about; empty if it asks about none."""
     last = history[-1] if history else None
     if isinstance(last, AssistantMessage):
@@ -177,7 +189,10 @@ def asked_about(name: str, history: Transcript) -> JsonObject:
         for item in items
         if item.format == _ASKED_ABOUT and name in item.data
     ]
-    return next(iter(objects_in(held)), {})
+    return next(
+        iter(objects_in(held)),
+        {},
+    )
 
 
 def is_local_call(call_id: str) -> bool:

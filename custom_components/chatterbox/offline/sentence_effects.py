@@ -25,6 +25,7 @@ from ..agent.messages import JsonValue
 from ..agent.text import MOST_UNDERSTOOD
 from ..effects.effect import (
     NOTHING,
+    KnownEffects,
     Touches,
     Unknown,
     UnknownReason,
@@ -63,7 +64,10 @@ _OF_PLAYING: Final = frozenset({"name", "area", "floor", "media_class"})
 """Slots that words for music may fill beside a title."""
 _KINDS: Final = frozenset({"domain", "device_class"})
 """Slots with values of Home Assistant, whatever the words are."""
-_PRONOUNS: Final = re.compile(r"\b(?:it|them|back|again)\b", re.IGNORECASE)
+_PRONOUNS: Final = re.compile(
+    r"\b(?:it|them|back|again)\b",
+    re.IGNORECASE,
+)
 """Those that it understands, and the words that may come with them."""
 _NO_WEATHER: Final = frozenset({"date", "song", "time"})
 _UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
@@ -72,7 +76,7 @@ _UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
 
 async def async_sentence_effects(
     hass: HomeAssistant, user_input: ConversationInput, conversation_id: str
-) -> Touches | Unresolved:
+) -> KnownEffects:
     """Return the effects of a sentence, none if it would not be understood."""
     effects = await async_own_effects(hass, user_input)
     if effects in (None, NOTHING):
@@ -274,7 +278,7 @@ async def async_with_names(
 
 async def async_own_effects(
     hass: HomeAssistant, user_input: ConversationInput
-) -> Touches | Unresolved | None:
+) -> KnownEffects | None:
     """Return the effects of a sentence where Home Assistant understands it with certainty, or None."""
     if len(user_input.text) > MOST_UNDERSTOOD:
         return None
@@ -316,7 +320,7 @@ async def async_own_effects(
 
 def _plays_none_of_several(
     hass: HomeAssistant,
-    effects: Touches | Unresolved,
+    effects: KnownEffects,
 ) -> bool:
     """Return whether none of several players plays, so that Home Assistant changes the volume of none."""
     players = {action.entity_id for action in actions_of(effects)}
@@ -327,7 +331,7 @@ def _plays_none_of_several(
 
 def _intent_effects(
     hass: HomeAssistant, intent_type: str, slots: dict[str, JsonValue]
-) -> Touches | Unresolved:
+) -> KnownEffects:
     if delayed_command(intent_type, slots):
         return NOTHING  # it is refused
     effects = intent_effects(
@@ -338,5 +342,8 @@ def _intent_effects(
     )
     is_beside = effects == NOTHING and not is_reading_intent(hass, intent_type)
     if is_beside:
-        return Touches(beside_entities=True, intents=effects.intents)
+        return Touches(
+            beside_entities=True,
+            intents=effects.intents,
+        )
     return effects

@@ -45,6 +45,7 @@ from ..effects.effect import (
     NOTHING,
     Annotated,
     Effects,
+    KnownEffects,
     Touches,
     Unknown,
     UnknownReason,
@@ -140,7 +141,7 @@ def call_effects(
         case own if known_tool(own) is KnownTool.PLAY_MEDIA:
             return _of_player(hass, llm_context, arguments)
         case own if own_annotations(own).read_only:
-            reads: Touches | Unresolved = NOTHING
+            reads: KnownEffects = NOTHING
             if known_tool(own) is KnownTool.LIVE_CONTEXT:
                 reads = run_by(
                     intent.INTENT_GET_STATE,
@@ -544,7 +545,7 @@ class LlmToolDispatcher:
         }
         targets = [
             FailedTarget(
-                assist_name(self._hass, one.entity_id, one.name),
+                assist_name(self._hass, one),
                 kind,
                 one.entity_id,
                 whys.get(one.entity_id, reason),
@@ -823,12 +824,7 @@ def _explain_no_match(
         case intent.MatchFailedReason.DUPLICATE_NAME:
             hint = "Give the area too."
         case intent.MatchFailedReason.MULTIPLE_TARGETS:
-            found = sorted(
-                {
-                    assist_name(hass, state.entity_id, state.name)
-                    for state in error.result.states
-                }
-            )
+            found = sorted({assist_name(hass, state) for state in error.result.states})
             hint = f"{_listed('There are', found)} {_ONE_BY_ONE}"
         case intent.MatchFailedReason.FEATURE | intent.MatchFailedReason.STATE:
             hint = (

@@ -15,10 +15,12 @@ from collections.abc import (
     Set as AbstractSet,
 )
 from dataclasses import dataclass, field
+from functools import cache
 from heapq import nsmallest
 from typing import Final, NamedTuple, Protocol
 
 from ...agent.text import HAN, fold
+from .language import number_words
 
 _PIECE: Final = re.compile(r"[\[\]()|]|<\w+>|[^\[\]()|<]+")
 _WORD: Final = re.compile(
@@ -117,6 +119,23 @@ class PhraseTree[Value]:
             node = following
             for value in node.values:
                 yield end + 1, value
+
+
+def phrase_tree(texts: Mapping[str, str]) -> PhraseTree[str]:
+    """Return phrases, which are divided by commas, with what they mean."""
+    tree = PhraseTree[str]()
+    for value, phrases in texts.items():
+        tree.add_all(phrases, value, {})
+    return tree
+
+
+@cache
+def number_phrases(language: str) -> PhraseTree[int]:
+    """Return the numbers of a language in words."""
+    tree = PhraseTree[int]()
+    for text, number in number_words(language).items():
+        tree.add([one.word for one in text_tokens(text)], number)
+    return tree
 
 
 def divided(texts: str) -> list[str]:

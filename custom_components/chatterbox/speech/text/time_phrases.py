@@ -439,17 +439,9 @@ class _Sentence:
             case "end" | "word" | "day_name" | "time":
                 pass
             case "weekdays":
-                yield from self._weekdays(
-                    "weekday",
-                    at,
-                    frozenset(),
-                )
+                yield from self._weekdays("weekday", at)
             case "repeated_weekdays":
-                yield from self._weekdays(
-                    "repeated",
-                    at,
-                    frozenset(),
-                )
+                yield from self._weekdays("repeated", at)
             case "amount":
                 yield from self._amounts(at)
             case "number":
@@ -492,7 +484,7 @@ class _Sentence:
                 pass
 
     def _weekdays(
-        self, name: str, at: int, before: frozenset[int]
+        self, name: str, at: int, before: frozenset[int] = frozenset()
     ) -> Iterator[tuple[int, frozenset[int]]]:
         """Yield several weekdays: "Monday, Wednesday and Friday"."""
         for end, value in (

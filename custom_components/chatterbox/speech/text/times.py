@@ -1656,11 +1656,8 @@ def _counted(
 
 def spoken_weekday(day: date, language: str) -> str:
     """Return the name of the weekday of a date."""
-    return _capitalized(
-        WORDS[_spoken_language(language)]
-        .spoken.weekdays.split()[day.weekday()]
-        .replace("_", " ")
-    )
+    words = WORDS[_spoken_language(language)].spoken
+    return _capitalized(_weekday_names(words, day.weekday(), ""))
 
 
 def spoken_date(
@@ -1673,13 +1670,6 @@ def spoken_date(
     tag = _spoken_language(language)
     weekday = spoken_weekday(day, language)
     if not is_first:
-        weekday = (
-            WORDS[tag]
-            .spoken.weekdays.split()[day.weekday()]
-            .replace(
-                "_",
-                " ",
-            )
-        )
+        weekday = _weekday_names(WORDS[tag].spoken, day.weekday(), "")
     is_near = now is not None and abs((day - now).days) < _NEAR_DAYS
     return f"{weekday}, {LANGUAGES[tag].dates.text(day, has_year=not is_near)}"

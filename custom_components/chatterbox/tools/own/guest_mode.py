@@ -6,10 +6,10 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
-from ...agent.messages import ToolAnnotations, ToolCall, ToolDefinition
+from ...agent.messages import ToolAnnotations, ToolDefinition
 from ...effects.effect import Effects, EntityAction, Touches
 from ...effects.reading import async_guest_mode_wish
-from ...effects.recognition import RecognizedRequest
+from ...effects.recognition import RecognizedRequest, tool_request
 from ...internals.conversation import built_in_agent
 from ...nlu.guests import GuestModeWish
 from ...offline.local_commands import Talk, recognizers
@@ -53,16 +53,7 @@ async def _async_recognize(
     if wish is None or await agent.async_recognize_sentence_trigger(user_input):
         return None
     if wish is GuestModeWish.ON:
-        call = ToolCall(
-            "",
-            GUEST_MODE_TOOL,
-            "{}",
-        )
-        return RecognizedRequest(
-            call.name,
-            is_question=False,
-            call=call,
-        )
+        return tool_request(GUEST_MODE_TOOL, {})
     is_on = async_get_home_rules(hass).current.guests_since is not None
     sentences = await async_get_sentences(hass, user_input.language)
     answer = sentences["guest_mode_by_hand" if is_on else "guest_mode_is_off"]
