@@ -87,6 +87,7 @@ BESIDE: Final = {
 
 NEVER_ALONE: Final = frozenset(
     {
+        "agent.json.malformed_json.skip",
         "ai_task.data_of",
         "approvals.asking.chosen_of",
         "history.store.search.has_words",

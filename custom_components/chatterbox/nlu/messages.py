@@ -243,18 +243,6 @@ class _Request:
             ends = [*reversed(joined), *ends]  # "anna and bob"
         yield from ((start, end) for end in ends)
 
-    def _is_joined(
-        self,
-        start: int,
-        end: int,
-    ) -> bool:
-        """Return whether some words are two listeners: "anna and bob"."""
-        return any(
-            one.role is Role.AND
-            for at in range(start + 1, end - 1)
-            for _, one in self.words.phrases.found(self.heard, at)
-        )
-
     def _listeners(
         self,
         start: int,
