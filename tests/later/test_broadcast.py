@@ -23,7 +23,7 @@ from pytest_homeassistant_custom_component.common import (
 )
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.const import CONF_NIGHT, CONF_RULES
+from custom_components.chatterbox.const import CONF_RULES
 from custom_components.chatterbox.later.plans import async_get_plans
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
@@ -258,9 +258,7 @@ async def test_at_night_it_waits_for_the_morning(
 ) -> None:
     await hass.config.async_set_time_zone("UTC")
     freezer.move_to("2026-11-26 23:00:00+00:00")
-    await set_home_rules(
-        hass, **{CONF_NIGHT: {"after": "22:00:00", "before": "07:00:00"}}
-    )
+    await set_home_rules(hass, night={"after": "22:00:00", "before": "07:00:00"})
 
     assert await rooms.say("tell everyone that dinner is ready") == (
         "It's night, so at 07:00: Kids Room, Office."
@@ -375,9 +373,7 @@ async def test_urgency_is_told_of_where_something_waits_for_the_morning(
     await rooms.furnish()
     server = await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
     if has_night:
-        await set_home_rules(
-            hass, **{CONF_NIGHT: {"after": "22:00:00", "before": "07:00:00"}}
-        )
+        await set_home_rules(hass, night={"after": "22:00:00", "before": "07:00:00"})
 
     await rooms.say("good evening to you")
 

@@ -4,7 +4,7 @@ Validates values. Forms (`flows/`) show the options, and `settings/agent.py` rea
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
@@ -110,7 +110,13 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
         Option(const.CONF_SEARCH_HISTORY, used_by=_AGENTS),
         Option(const.CONF_LOOK_TASK, used_by=_AGENTS),
         Option(
-            const.CONF_BUDGET_MONTH, NumberOption(0, 1_000_000, "any", unit="dollars")
+            const.CONF_BUDGET_MONTH,
+            NumberOption(
+                0,
+                1_000_000,
+                "any",
+                unit="dollars",
+            ),
         ),
     ),
     WEB: (
@@ -307,7 +313,7 @@ class Problem:
     """A field or a section of a form."""
     key: str
     """Key of a translated sentence."""
-    placeholders: Mapping[str, str]
+    placeholders: Mapping[str, str] = field(default_factory=dict)
 
 
 def options_of(
@@ -369,11 +375,7 @@ def find_problems(values: Mapping[str, Any]) -> list[Problem]:
     problems = [problem for problem in unfit if problem]
     if not isinstance(given.get(const.CONF_EXTRA_PARAMETERS, {}), dict):
         problems.append(
-            Problem(
-                const.CONF_EXTRA_PARAMETERS,
-                "extra_parameters_no_object",
-                {},
-            )
+            Problem(const.CONF_EXTRA_PARAMETERS, "extra_parameters_no_object")
         )
     return problems
 

@@ -8,10 +8,10 @@ entered again. Decision 34, decision 40.
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, time
 from enum import StrEnum
-from typing import Annotated, ClassVar, Final, TypedDict
+from typing import Annotated, Any, ClassVar, Final, TypedDict, cast
 
 from homeassistant.config_entries import (
     SIGNAL_CONFIG_ENTRY_CHANGED,
@@ -72,10 +72,7 @@ _STRICTNESS: Final = {verdict: place for place, verdict in enumerate(Verdict)}
 
 
 def _time(value: object) -> time:
-    if isinstance(value, str):
-        parsed = dt_util.parse_time(value)
-    else:
-        parsed = None
+    parsed = dt_util.parse_time(str(value))
     if parsed is None:
         raise ValueError("expected a time such as 22:30")
     return parsed
@@ -132,7 +129,11 @@ class TimeWindow:
         return now >= self.after or now < self.before
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class Rule:
     """A verdict, and the conditions under which it applies: all given conditions, each by any of its values."""
 
@@ -538,25 +539,31 @@ class _PersonAtSatellite(TypedDict):
     person: str
 
 
+type _Sorted[Value] = Annotated[frozenset[Value], PlainSerializer(sorted)]
+
+
 @with_config(extra="forbid")
 class _Stored(TypedDict, total=False):
+    """The fields of `HomeRules`, but for the policy and the people, which are stored otherwise."""
+
     rules: JsonValue
     tool_sources: JsonValue
-    pin: JsonValue
+    pin: Annotated[
+        PinHash, PlainValidator(PinHash.from_json), PlainSerializer(PinHash.as_json)
+    ]
     ask_after_outside_content: OutsideCare
-    notify: list[str]
-    trusted_callers: list[str]
+    notify: tuple[str, ...]
+    trusted_callers: _Sorted[str]
     people_at_satellites: list[_PersonAtSatellite]
     shows_page_to_all: bool
     household_writers: HouseholdWriters
     night: TimeWindow
-    guest_domains: list[_Domain]
-    guest_areas: list[_Name]
-    guests_since: AwareDatetime
+    guest_domains: _Sorted[_Domain]
+    guest_areas: _Sorted[_Name]
+    guests_since: Annotated[AwareDatetime, PlainSerializer(datetime.isoformat)]
 
 
 _STORED: Final = TypeAdapter(_Stored)
-_NIGHT: Final = TypeAdapter(TimeWindow | None)
 HOME_RULE_KEYS: Final = frozenset(_Stored.__annotations__)
 """The names of what is stored."""
 
@@ -564,71 +571,41 @@ HOME_RULE_KEYS: Final = frozenset(_Stored.__annotations__)
 def home_rules_of(data: object) -> HomeRules:
     """Read stored rules of the home strictly: raises ValueError, which quotes no PIN, for anything else."""
     try:
-        stored = _STORED.validate_python(data)
+        stored: dict[str, Any] = {**_STORED.validate_python(data)}
     except ValidationError as error:
         raise ValueError(
             str(error.errors(include_url=False, include_input=False))
         ) from None
-    policy = policy_from_json(stored.get("rules", []))
+    policy = policy_from_json(stored.pop("rules", []))
+    sources = sources_from_json(stored.pop("tool_sources", {}))
+    rows = stored.pop("people_at_satellites", ())
     return HomeRules(
-        policy=replace(
-            policy, sources=sources_from_json(stored.get("tool_sources", {}))
-        ),
-        pin=PinHash.from_json(stored["pin"]) if "pin" in stored else None,
-        ask_after_outside_content=stored.get(
-            "ask_after_outside_content", OutsideCare.RISKY
-        ),
-        notify=tuple(stored.get("notify", ())),
-        trusted_callers=frozenset(stored.get("trusted_callers", ())),
-        people_at_satellites={
-            row["device"]: row["person"]
-            for row in stored.get("people_at_satellites", ())
-        },
-        shows_page_to_all=stored.get("shows_page_to_all", False),
-        household_writers=stored.get("household_writers", HouseholdWriters.EVERYONE),
-        night=stored.get("night"),
-        guest_domains=frozenset(stored.get("guest_domains", USUAL_FOR_GUESTS)),
-        guest_areas=frozenset(stored.get("guest_areas", ())),
-        guests_since=stored.get("guests_since"),
+        policy=replace(policy, sources=sources),
+        people_at_satellites={row["device"]: row["person"] for row in rows},
+        **stored,
     )
 
 
 def home_rules_to_json(rules: HomeRules) -> JsonObject:
     """Write rules of the home, without defaults."""
-    people = rules.people_at_satellites.items()
-    care = rules.ask_after_outside_content
-    writers = rules.household_writers
-    written: JsonObject = {
-        const.CONF_RULES: policy_to_json(rules.policy),
-        const.CONF_TOOL_SOURCES: sources_to_json(rules.policy.sources),
-        const.CONF_PIN: rules.pin.as_json() if rules.pin else None,
-        const.CONF_ASK_AFTER_OUTSIDE_CONTENT: None
-        if care is OutsideCare.RISKY
-        else care.value,
-        const.CONF_NOTIFY: [*rules.notify],
-        const.CONF_TRUSTED_CALLERS: [*sorted(rules.trusted_callers)],
-        const.CONF_PEOPLE_AT_SATELLITES: [
-            {
-                "device": device,
-                "person": person,
-            }
-            for device, person in people
-        ],
-        "shows_page_to_all": rules.shows_page_to_all,
-        const.CONF_HOUSEHOLD_WRITERS: None
-        if writers is HouseholdWriters.EVERYONE
-        else writers.value,
-        const.CONF_NIGHT: _NIGHT.dump_python(
-            rules.night,
-            mode="json",
-        ),
-        const.CONF_GUEST_AREAS: [*sorted(rules.guest_areas)],
-        "guests_since": rules.guests_since.isoformat() if rules.guests_since else None,
+    usual = HomeRules()
+    given = {
+        one.name: getattr(rules, one.name)
+        for one in fields(rules)
+        if getattr(rules, one.name) != getattr(usual, one.name)
     }
-    stored: JsonObject = {key: value for key, value in written.items() if value}
-    if rules.guest_domains != USUAL_FOR_GUESTS:  # it may be that there are none
-        stored[const.CONF_GUEST_DOMAINS] = [*sorted(rules.guest_domains)]
-    return stored
+    people = given.pop("people_at_satellites", {}).items()
+    policy = given.pop("policy", usual.policy)
+    others = {
+        "rules": policy_to_json(policy),
+        "tool_sources": sources_to_json(policy.sources),
+        "people_at_satellites": [
+            {"device": device, "person": person} for device, person in people
+        ],
+    }
+    given |= {key: value for key, value in others.items() if value}
+    written: JsonObject = _STORED.dump_python(cast("_Stored", given), mode="json")
+    return written
 
 
 class HomeRulesStore:

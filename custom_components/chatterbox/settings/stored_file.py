@@ -95,8 +95,6 @@ class StoredFile[Content]:
                 found, _ = await self._async_parts_of(self._meanwhile)
                 if found is not None and self._parse(found):
                     more = found
-                else:
-                    more = None
         try:
             stored, self.changed_at = await self._async_parts_of(self._store)
             self._wanted = _joined(stored, more)
