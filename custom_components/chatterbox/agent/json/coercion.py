@@ -3,9 +3,9 @@
 import json
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import UnionType
 from typing import Final, TypeGuard
@@ -64,7 +64,6 @@ def fit(
             schema,
             value,
             "",
-            generous=True,
         )
     except RecursionError as err:
         raise Unfit("The tool's schema refers to itself and cannot be read.") from err
@@ -127,6 +126,8 @@ class _Fit:
 
     root: JsonObject
     text_is_list: bool = True
+    generous: bool = True
+    """Whether values are coerced; otherwise, they have to fit as they are."""
     _tried: dict[tuple[int, int, bool], tuple[JsonValue, JsonValue, object]] = field(
         default_factory=dict
     )
@@ -135,23 +136,20 @@ class _Fit:
     Without it, the time for nested choices would grow exponentially.
     """
 
-    def fit(
-        self, schema: JsonValue, value: JsonValue, path: str, *, generous: bool
-    ) -> JsonValue:
+    def fit(self, schema: JsonValue, value: JsonValue, path: str) -> JsonValue:
         """Return the value in the form that the schema describes. Raises `Unfit`."""
         if not isinstance(schema, dict):
             return value
         if "$ref" in schema:
             schema = self._resolve(schema)
-        if generous:
+        if self.generous:
             value = _scaled(schema, value)
-        demands = schema.get("allOf")
-        if isinstance(demands, list) and demands:
+        demands = objects_in(schema.get("allOf"))
+        if demands:
             value = self._fit_all(
                 demands,
                 value,
                 path,
-                generous=generous,
             )
         choices = _alternatives(schema)
         if choices:
@@ -160,25 +158,27 @@ class _Fit:
                 schema,
                 value,
                 path,
-                generous=generous,
             )
         if "enum" in schema or "const" in schema:
-            return self._fit_enum(schema, value, path, generous=generous)
+            return self._fit_enum(schema, value, path)
         match schema.get("type", "object" if "properties" in schema else None):
             case "object":
-                return self._fit_object(schema, value, path, generous=generous)
+                return self._fit_object(schema, value, path)
             case "array":
-                return self._fit_array(schema, value, path, generous=generous)
+                return self._fit_array(schema, value, path)
             case str(kind) if kind in _SCALARS:
                 return self._fit_scalar(
                     kind,
                     schema,
                     value,
                     path,
-                    generous=generous,
                 )
             case _:
                 return value
+
+    @property
+    def _strict(self) -> _Fit:
+        return replace(self, generous=False)
 
     def _resolve(self, schema: JsonObject) -> JsonObject:
         seen: set[str] = set()
@@ -199,7 +199,7 @@ class _Fit:
         return schema
 
     def _fit_all(
-        self, demands: list[JsonValue], value: JsonValue, path: str, *, generous: bool
+        self, demands: Sequence[JsonObject], value: JsonValue, path: str
     ) -> JsonValue:
         """Coerce a value to every part of `allOf`, if the result is the same for all."""
         fitted = value
@@ -208,39 +208,30 @@ class _Fit:
                 demand,
                 fitted,
                 path,
-                generous=generous,
             )
         if any(
-            self._attempt(demand, fitted, path, generous=False) is _MISSING
-            for demand in demands
+            self._strict.attempt(demand, fitted, path) is _MISSING for demand in demands
         ):
             raise self._unfit(
                 path,
-                {"allOf": demands},
+                {"allOf": [*demands]},
                 value,
             )
         return fitted
 
     def _fit_any(
-        self,
-        choices: list[JsonValue],
-        schema: JsonObject,
-        value: JsonValue,
-        path: str,
-        *,
-        generous: bool,
+        self, choices: list[JsonValue], schema: JsonObject, value: JsonValue, path: str
     ) -> JsonValue:
         if any(
-            self._attempt(choice, value, path, generous=False) is not _MISSING
+            self._strict.attempt(choice, value, path) is not _MISSING
             for choice in choices
         ):
             return value
-        if generous:
+        if self.generous:
             readings = {
                 canonical_json(reading): reading  # type: ignore[arg-type]  # `_MISSING` is sorted out below
                 for choice in choices
-                if (reading := self._attempt(choice, value, path, generous=True))
-                is not _MISSING
+                if (reading := self.attempt(choice, value, path)) is not _MISSING
             }
             if len(readings) == 1:
                 return readings.popitem()[1]  # type: ignore[return-value]  # never `_MISSING`
@@ -250,13 +241,12 @@ class _Fit:
             value,
         )
 
-    def _attempt(
-        self, schema: JsonValue, value: JsonValue, path: str, *, generous: bool
-    ) -> object:
+    def attempt(self, schema: JsonValue, value: JsonValue, path: str) -> object:
+        """Return the value as `fit` does, or `_MISSING` if it does not fit."""
         key = (
             id(schema),
             id(value),
-            generous,
+            self.generous,
         )
         if key not in self._tried:
             try:
@@ -264,7 +254,6 @@ class _Fit:
                     schema,
                     value,
                     path,
-                    generous=generous,
                 )
             except Unfit:
                 outcome = _MISSING
@@ -275,10 +264,8 @@ class _Fit:
             )
         return self._tried[key][2]
 
-    def _fit_object(
-        self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool
-    ) -> JsonValue:
-        if generous:
+    def _fit_object(self, schema: JsonObject, value: JsonValue, path: str) -> JsonValue:
+        if self.generous:
             value = _embedded(value, "{")
         if not isinstance(value, dict):
             raise self._unfit(
@@ -296,10 +283,9 @@ class _Fit:
                         known[key],
                         item,
                         where,
-                        generous=generous,
                     )
                 except Unfit:
-                    if not generous or key in needed or item not in ("", None):
+                    if not self.generous or key in needed or item not in ("", None):
                         raise
             elif schema.get("additionalProperties") is False:
                 expected = ", ".join(sorted(known)) or "none"
@@ -315,14 +301,12 @@ class _Fit:
                 )
         return fitted
 
-    def _fit_array(
-        self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool
-    ) -> JsonValue:
-        if generous:
+    def _fit_array(self, schema: JsonObject, value: JsonValue, path: str) -> JsonValue:
+        if self.generous:
             value = _embedded(value, "[")
         if not isinstance(value, list):
             if (
-                not generous
+                not self.generous
                 or value is None
                 or value == ""
                 or (isinstance(value, str) and not self.text_is_list)
@@ -341,18 +325,11 @@ class _Fit:
             )
         items = schema.get("items")
         return [
-            self.fit(
-                items,
-                item,
-                f"{path}[{index}]",
-                generous=generous,
-            )
+            self.fit(items, item, f"{path}[{index}]")
             for index, item in enumerate(value)
         ]
 
-    def _fit_enum(
-        self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool
-    ) -> JsonValue:
+    def _fit_enum(self, schema: JsonObject, value: JsonValue, path: str) -> JsonValue:
         listed = schema.get("enum")
         if isinstance(listed, list):
             allowed = listed
@@ -361,13 +338,12 @@ class _Fit:
         for choice in allowed:
             if choice == value and isinstance(choice, bool) == isinstance(value, bool):
                 return choice
-        if generous and not isinstance(value, (dict, bool)) and value is not None:
+        if self.generous and not isinstance(value, (dict, bool)) and value is not None:
             if isinstance(value, list) and len(value) == 1:
                 return self._fit_enum(
                     schema,
                     value[0],
                     path,
-                    generous=True,
                 )
             meant = find_name(
                 str(value),
@@ -383,20 +359,14 @@ class _Fit:
         )
 
     def _fit_scalar(
-        self,
-        kind: str,
-        schema: JsonObject,
-        value: JsonValue,
-        path: str,
-        *,
-        generous: bool,
+        self, kind: str, schema: JsonObject, value: JsonValue, path: str
     ) -> JsonValue:
         accepts, convert = _SCALARS[kind]
-        if generous and isinstance(value, list) and len(value) == 1:
+        if self.generous and isinstance(value, list) and len(value) == 1:
             one = value[0]
         else:
             one = value
-        for candidate in (one, convert(one)) if generous else (one,):
+        for candidate in (one, convert(one)) if self.generous else (one,):
             if accepts(candidate) and _is_within(candidate, schema):
                 return candidate
         raise self._unfit(
@@ -425,8 +395,8 @@ class _Fit:
         if not isinstance(part, dict) or not levels:
             return "a value"
         schema = self._resolve(part)
-        demands = schema.get("allOf")
-        if isinstance(demands, list) and demands:
+        demands = objects_in(schema.get("allOf"))
+        if demands:
             return " and ".join(
                 dict.fromkeys(self._describe(demand, levels - 1) for demand in demands)
             )
@@ -538,11 +508,7 @@ def _as_number(value: JsonValue) -> JsonValue:
 
 def _scaled(schema: JsonObject, value: JsonValue) -> JsonValue:
     """Convert 0.5 to 50 where only whole percentages fit, and 50 or "50 %" to 0.5 where a share of 1 is meant."""
-    if "allOf" in schema:
-        demands = objects_in(schema["allOf"])
-    else:
-        demands = []
-    parts = [schema, *demands]
+    parts = [schema, *objects_in(schema.get("allOf"))]
     highest = {
         part["maximum"]
         for part in parts
@@ -605,7 +571,6 @@ def fit_known(value: JsonObject, schema: JsonObject) -> JsonObject:
                 known.get(key),
                 item,
                 key,
-                generous=True,
             )
     return fitted
 

@@ -6,7 +6,7 @@ become a marker. How the text is divided into pieces does not change the result.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, Flag, auto
 from functools import lru_cache
@@ -165,45 +165,35 @@ class Kind(Enum):
     """End of reasoning that the template of the model opened."""
 
 
-class Ends:
-    """Where a region ends: after one of `closed_by`, or before one of `until`."""
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A stretch of text that a marker opens. One without marks ends with its first bracket."""
 
-    def __init__(
-        self, closed_by: Iterable[Opening] = (), until: Iterable[Opening] = ()
-    ) -> None:
-        """Take the marks; those of `until` belong to the next region."""
-        self._marks = [(mark, True) for mark in closed_by] + [
-            (mark, False) for mark in until
-        ]
+    kind: Kind
+    closed_by: Sequence[Opening] = ()
+    """Marks after which it ends."""
+    until: Sequence[Opening] = ()
+    """Marks before which it ends; they belong to the next region."""
 
-    def find(
-        self,
-        text: str,
-        start: int,
-        *,
-        final: bool,
-    ) -> tuple[int, int] | None:
+    @property
+    def marks(self) -> Sequence[Opening]:
+        """The marks that end it."""
+        return (*self.closed_by, *self.until)
+
+    def find_end(self, text: str, start: int, *, final: bool) -> tuple[int, int] | None:
         """Return start and end of the end mark, None if there is none.
 
         For a partial mark, the end is -1; a final text has none.
         """
         for place in _FIRST_CHARACTERS.finditer(text, start):
-            for mark, closes in self._marks:
+            for mark in self.marks:
                 found = mark.match(text, place.start())
                 if isinstance(found, re.Match):
+                    closes = mark in self.closed_by
                     return place.start(), found.end() if closes else place.start()
                 if found == NOT_YET and not final:
                     return place.start(), -1
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """A stretch of text that a marker opens."""
-
-    kind: Kind
-    ends: Ends | None = None
-    """None for a region that ends with its first bracket."""
 
 
 class Place(Flag):
@@ -364,9 +354,7 @@ _THOUGHT_ENDS: Final = (
 
 
 def _thoughts() -> Iterator[Marker]:
-    yield Marker(
-        Opening(OneOf(_THOUGHT_STARTS)), Region(Kind.THOUGHT, Ends(_THOUGHT_ENDS))
-    )
+    yield Marker(Opening(OneOf(_THOUGHT_STARTS)), Region(Kind.THOUGHT, _THOUGHT_ENDS))
     yield from (Marker(end, Region(Kind.THOUGHT_END)) for end in _THOUGHT_ENDS)
 
 
@@ -399,7 +387,8 @@ def _deepseek_calls() -> Iterator[Marker]:
         invoke,
         Region(
             Kind.CALL,
-            Ends([end], [invoke, _MESSAGE_ENDS]),
+            [end],
+            [invoke, _MESSAGE_ENDS],
         ),
         keeps_opening=True,
     )
@@ -423,10 +412,8 @@ def _certain_calls() -> Iterator[Marker]:
     marks = [Opening(start) for start, _ in _TABLE.call_marks]
     region = Region(
         Kind.CALL,
-        Ends(
-            ends,
-            (*tags, *marks, _MESSAGE_ENDS),
-        ),
+        ends,
+        (*tags, *marks, _MESSAGE_ENDS),
     )
     yield from (Marker(opening, region) for opening in (*tags, *marks))
     for start, end in (("<function", "</function>"), ("<invoke", "</invoke>")):
@@ -436,10 +423,8 @@ def _certain_calls() -> Iterator[Marker]:
         )
         one = Region(
             Kind.CALL,
-            Ends(
-                [Opening(end)],
-                (opening, *ends, *tags, *marks, _MESSAGE_ENDS),
-            ),
+            [Opening(end)],
+            (opening, *ends, *tags, *marks, _MESSAGE_ENDS),
         )
         yield Marker(
             opening,
@@ -458,7 +443,7 @@ def _certain_calls() -> Iterator[Marker]:
     )
     yield Marker(
         fenced,
-        Region(Kind.CALL, Ends([_FENCE_END])),
+        Region(Kind.CALL, [_FENCE_END]),
     )
 
 
@@ -480,7 +465,8 @@ def _noise() -> Iterator[Marker]:
             start,
             Region(
                 Kind.NOISE,
-                Ends([end], [_MESSAGE_ENDS]),
+                [end],
+                [_MESSAGE_ENDS],
             ),
         )
         if end is not _FENCE_END:
@@ -495,7 +481,7 @@ def _noise() -> Iterator[Marker]:
             Opening(turn, OneOf(others)),
             Region(
                 Kind.NOISE,
-                Ends(until=[Opening(turn, itself)]),
+                until=[Opening(turn, itself)],
             ),
         )
 
@@ -533,7 +519,7 @@ def _maybe_calls(tools: OfferedName) -> Iterator[Marker]:
     balanced = Region(Kind.MAYBE_CALL)
     fenced = Region(
         Kind.MAYBE_CALL,
-        Ends([_FENCE_END]),
+        [_FENCE_END],
     )
     python: tuple[MarkerPart, ...] = (
         Run(r"\[", 1),
@@ -576,7 +562,7 @@ def _bare_calls(tools: OfferedName) -> Iterator[Marker]:
     balanced = Region(Kind.MAYBE_CALL)
     line = Region(
         Kind.MAYBE_CALL,
-        Ends(until=[Opening("\n")]),
+        until=[Opening("\n")],
     )
     called = OneOf(("", "call:"))
     yield Marker(
@@ -626,10 +612,8 @@ def _bare_calls(tools: OfferedName) -> Iterator[Marker]:
 def _channels() -> Iterator[Marker]:
     header = Region(
         Kind.HEADER,
-        Ends(
-            [Opening("<|message|>")],
-            [Opening(OneOf(("<|end|>", "<|return|>")))],
-        ),
+        [Opening("<|message|>")],
+        [Opening(OneOf(("<|end|>", "<|return|>")))],
     )
     yield Marker(
         Opening(OneOf(("<|start|>", "<|channel|>"))), header, keeps_opening=True
@@ -638,15 +622,15 @@ def _channels() -> Iterator[Marker]:
 
 THOUGHT_OF_CHANNEL: Final = Region(
     Kind.THOUGHT,
-    Ends((), [_MESSAGE_ENDS]),
+    until=[_MESSAGE_ENDS],
 )
 CALL_OF_CHANNEL: Final = Region(
     Kind.CALL,
-    Ends((), [_MESSAGE_ENDS]),
+    until=[_MESSAGE_ENDS],
 )
 DRAFT_FROM_START: Final = Region(
     Kind.DRAFT,
-    Ends(_THOUGHT_ENDS),
+    _THOUGHT_ENDS,
 )
 """Start of a message whose template has opened the reasoning."""
 
@@ -673,7 +657,7 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
         Opening(assistant, _headers(*_CHANNELS)),
         Opening(assistant, then=_NOT_LOWER),
     ]
-    draft = Region(Kind.DRAFT, Ends((), named))
+    draft = Region(Kind.DRAFT, until=named)
     yield Marker(addressed, Region(Kind.CALL), keeps_opening=True)
     yield Marker(Opening(_headers("assistantanalysis")), draft)
     yield Marker(
@@ -716,7 +700,7 @@ def _comments() -> Iterator[Marker]:
         then=r"[\"'“}]",
     )
     yield Marker(
-        opening, Region(Kind.ARGUMENTS, Ends((), [_MESSAGE_ENDS])), keeps_opening=True
+        opening, Region(Kind.ARGUMENTS, until=[_MESSAGE_ENDS]), keeps_opening=True
     )
 
 
@@ -738,7 +722,8 @@ _OF_CONTEXT: Final = Marker(
     Opening("<context>"),
     Region(
         Kind.NOISE,
-        Ends([_end_tag("context")], [_MESSAGE_ENDS]),
+        [_end_tag("context")],
+        [_MESSAGE_ENDS],
     ),
 )
 """The block before the words of a person, which a small model repeats."""
@@ -752,7 +737,7 @@ _CUT_CALL: Final = Marker(
     ),
     Region(
         Kind.NOISE,
-        Ends((), [_MESSAGE_ENDS]),
+        until=[_MESSAGE_ENDS],
     ),
 )
 """A written call without its beginning."""
@@ -935,7 +920,7 @@ class MarkupScanner:
         region = self._region
         if region is None:
             return self._find_opening(final=final)
-        if region.ends is None:
+        if not region.marks:
             self._looked_at, closed = self._brackets.scan(
                 self._held,
                 self._looked_at,
@@ -943,7 +928,7 @@ class MarkupScanner:
             return self._leave(
                 region, self._looked_at, self._looked_at if closed else -1
             )
-        found = region.ends.find(
+        found = region.find_end(
             self._held,
             self._looked_at,
             final=final,
@@ -1029,7 +1014,7 @@ class MarkupScanner:
                 else:
                     start = found.end()
                 bracketed = (
-                    marker.region.ends is None and self._held[found.start()] in "[{"
+                    not marker.region.marks and self._held[found.start()] in "[{"
                 )
                 self._enter(
                     marker.region, start, found.start() if bracketed else found.end()
@@ -1118,14 +1103,10 @@ class MarkupScanner:
     ) -> None:
         """Stop holding a region that is too long: a certain call is dropped, anything else is text."""
         if region.kind in {Kind.CALL, Kind.ARGUMENTS}:
-            self._enter(
-                Region(
-                    Kind.NOISE,
-                    region.ends or CALL_OF_CHANNEL.ends,
-                ),
-                end,
-                end,
+            noise = replace(
+                region if region.marks else CALL_OF_CHANNEL, kind=Kind.NOISE
             )
+            self._enter(noise, end, end)
             return
         text = self._held[self._at : end]
         self._say(_without_header(text) if region.kind is Kind.HEADER else text)

@@ -25,13 +25,13 @@ from ..messages import (
     Message,
     ToolCall,
     ToolChoiceMode,
-    ToolDefinition,
     ToolResult,
     UserMessage,
 )
 from ..protocols import CompletionRequest
 from ..text import attachment_note, sendable_name
 from .call_assembly import CallFragment
+from .chat_dialect import function_tool
 from .output_schema import plain_schema
 from .reply_reader import (
     Count,
@@ -65,19 +65,12 @@ def request_to_payload(
         "stream": True,
     }
     if request.tools and request.tool_choice is not ToolChoiceMode.NONE:
-        payload["tools"] = [_tool(tool) for tool in request.tools]
+        payload["tools"] = [*map(function_tool, request.tools)]
     payload["messages"] = list(_messages(request, attachments))
     output = request.enforced_output(beside_tools=False)
     if output is not None:
         payload["format"] = plain_schema(output.schema)
     return payload
-
-
-def _tool(tool: ToolDefinition) -> JsonValue:
-    return {
-        "type": "function",
-        "function": tool.described,
-    }
 
 
 def _messages(

@@ -29,7 +29,6 @@ from ..messages import (
     ProviderItem,
     ToolCall,
     ToolChoiceMode,
-    ToolDefinition,
     ToolResult,
     Transcript,
     UserMessage,
@@ -37,7 +36,7 @@ from ..messages import (
 from ..protocols import CompletionRequest
 from ..text import attachment_note, sendable_call_id, sendable_name
 from .call_assembly import MAX_CALLS, CallFragment, new_call_id
-from .chat_dialect import DEFAULT_DIALECT, ChatDialect, in_turns
+from .chat_dialect import DEFAULT_DIALECT, ChatDialect, function_tool, in_turns
 from .output_schema import openai_output
 from .reply_reader import (
     Count,
@@ -114,7 +113,7 @@ def request_to_payload(  # noqa: PLR0913  # each of these alone changes the body
             accepted,
         ),
     }
-    tools = [*map(_tool, request.tools)]
+    tools = [*map(function_tool, request.tools)]
     if tools:
         if (
             request.tool_choice is not ToolChoiceMode.AUTO
@@ -138,18 +137,6 @@ def request_to_payload(  # noqa: PLR0913  # each of these alone changes the body
     payload["stream"] = True
     payload["stream_options"] = {"include_usage": True}
     return payload
-
-
-def _tool(tool: ToolDefinition) -> JsonValue:
-    function: JsonObject = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.short_parameters or tool.parameters,
-    }
-    return {
-        "type": "function",
-        "function": function,
-    }
 
 
 def _messages(
@@ -430,7 +417,10 @@ class _Chunk(WireModel):
     @property
     def reported_error(self) -> JsonValue:
         """The failure that the service reports, else None. vLLM and gateways send it without `error` around it."""
-        is_bare = self.code not in (None, "", 0, 200) and isinstance(self.message, str)
+        is_bare = self.code not in (None, "", 0, 200) and isinstance(
+            self.message,
+            str,
+        )
         is_error = (
             self.object == "error"
             or self.error_message
