@@ -28,6 +28,7 @@ from ..effects.reported import is_unavailable
 from ..home.entities import async_get_home
 from ..internals.conversation import async_texts
 from ..people.guests import guest_switch
+from ..tools.own.past_states import number_in
 from .grading import RequestGroup, TrialRequest
 from .predicted import Changes, joined_changes, predicted_changes
 
@@ -160,7 +161,14 @@ class _Writer:
                 )
                 if name and (text := self._sentence(kind, name, act.domain)):
                     yield _Command(
-                        act, name, text, self._changes(act, name, devices[name])
+                        act,
+                        name,
+                        text,
+                        self._changes(
+                            act,
+                            name,
+                            devices[name],
+                        ),
                     )
 
     def _changes(
@@ -182,10 +190,8 @@ class _Writer:
         )
         if isinstance(effects, Touches):
             changes = predicted_changes(effects, slots)
-        else:
-            changes = {}
-        if changes.keys() == {state.entity_id}:
-            return changes
+            if changes.keys() == {state.entity_id}:
+                return changes
         return {}
 
     def _questions(self) -> Iterator[TrialRequest]:
@@ -201,7 +207,7 @@ class _Writer:
             for name, state in named
             if state.domain == "sensor"
             and words
-            and (number := _number(state.state)) is not None
+            and (number := number_in(state.state)) is not None
         )
         return (
             one for row in zip_longest(numbers, self._states()) for one in row if one
@@ -324,20 +330,9 @@ def _narrowed(slot_list: SlotList, kind: _Kind) -> SlotList:
     if isinstance(slot_list, RangeSlotList) and kind.number:
         return TextSlotList.from_strings([kind.number])
     if isinstance(slot_list, TextSlotList):
-        values = slot_list.values
-    else:
-        values = []
-    fitting = [one for one in values if one.value_out == kind.state]
-    if fitting:
-        return TextSlotList(slot_list.name, fitting)
+        fitting = [one for one in slot_list.values if one.value_out == kind.state]
+        return TextSlotList(slot_list.name, fitting or slot_list.values)
     return slot_list
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _devices(hass: HomeAssistant) -> tuple[dict[str, State], dict[str, State]]:

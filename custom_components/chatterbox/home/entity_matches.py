@@ -302,13 +302,14 @@ def entity_name(hass: HomeAssistant, entity_id: str) -> str:
 def area_name(hass: HomeAssistant, entity_id: str) -> str:
     """Return the spoken name of the area of an entity; empty if it is in none."""
     area_id = areas_of_entities(hass).get(entity_id)
-    if area_id:
-        area = ar.async_get(hass).async_get_area(area_id)
-    else:
-        area = None
-    if area:
-        return spoken(area.name)
-    return ""
+    area = ar.async_get(hass).async_get_area(area_id or "")
+    return spoken(area.name) if area else ""
+
+
+def device_name(hass: HomeAssistant, device_id: str | None) -> str:
+    """Return the name of a device; empty for an unknown one."""
+    device = dr.async_get(hass).async_get(device_id or "")
+    return (device and (device.name_by_user or device.name)) or ""
 
 
 def tool_name(offered: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final, override
 
 from homeassistant.components.todo import TodoItem, TodoItemStatus, TodoListEntity
@@ -137,17 +137,11 @@ def _item(fact: Fact) -> TodoItem:
         status = TodoItemStatus.COMPLETED
     else:
         status = TodoItemStatus.NEEDS_ACTION
-    if fact.ends is None:
-        return TodoItem(
-            fact.text,
-            fact.id,
-            status,
-        )
-    last = last_day(fact.ends)
-    if is_whole_day(fact.ends):
-        due = last.date()
-    else:
-        due = last
+    due: date | None = None
+    if fact.ends:
+        due = last_day(fact.ends)
+        if is_whole_day(fact.ends):
+            due = due.date()
     return TodoItem(
         fact.text,
         fact.id,

@@ -37,6 +37,7 @@ from ..tools.own.own_tool import (
     OwnCall,
     OwnTool,
     ToolAnswer,
+    error_answer,
     known_person,
     parameters,
 )
@@ -117,17 +118,11 @@ class KnownFact(NamedTuple):
     def line(self) -> str:
         """Return its line in a prompt."""
         quoted = json.dumps(self.fact.text, ensure_ascii=False).translate(_MARKUP)
-        if self.is_of_household:
-            notes = [_HOUSEHOLD]
-        else:
-            notes = []
+        line = f"- {self.fact.id}: {quoted}"
+        notes = [_HOUSEHOLD] if self.is_of_household else []
         if self.fact.ends:
             notes.append(f"{_UNTIL} {_written_end(self.fact.ends)}")
-        if notes:
-            note = f" ({', '.join(notes)})"
-        else:
-            note = ""
-        return f"- {self.fact.id}: {quoted}{note}"
+        return f"{line} ({', '.join(notes)})" if notes else line
 
 
 def last_day(ends: datetime) -> datetime:
@@ -165,15 +160,14 @@ def memory_prompt(
         if room < 0 or len(listed) == MOST_LISTED:
             break
         listed.add(one.fact.id)
-    lines = [one.line for one in newest if one.fact.id in listed]
     if not newest:
         return ""
-    more = len(newest) - len(lines)
+    lines = [_HEADING]
+    lines += [one.line for one in newest if one.fact.id in listed]
+    more = len(newest) - len(listed)
     if more:
-        rest = [f"There are {more} more: {MEMORY.name} lists all."]
-    else:
-        rest = []
-    return "\n".join((_HEADING, *lines, *rest))
+        lines.append(f"There are {more} more: {MEMORY.name} lists all.")
+    return "\n".join(lines)
 
 
 def _nearest(
@@ -183,7 +177,10 @@ def _nearest(
     """Return facts by the words that they share with a request. A word that few of them have counts more."""
     heard = telling_words(words[:MOST_UNDERSTOOD])
     shared = {
-        one.fact.id: words_alike(set(heard_words(one.fact.text)), heard)
+        one.fact.id: words_alike(
+            set(heard_words(one.fact.text)),
+            heard,
+        )
         for one in newest
     }
     frequency = Counter(word for alike in shared.values() for word in alike)
@@ -278,12 +275,7 @@ def _serving(
                 "longest": LONGEST_FACT,
                 "most": MOST_FACTS,
             }
-            problem: JsonObject = {"error": _PROBLEMS[error.problem]}
-            return ToolAnswer(
-                problem,
-                is_error=True,
-                speech=text.format(**bounds),
-            )
+            return error_answer(_PROBLEMS[error.problem], text.format(**bounds))
 
     return serve
 
@@ -307,19 +299,11 @@ async def _async_remember(
 ) -> ToolAnswer:
     text, sentences = str(call.arguments.get(_FACT, "")), await call.async_sentences()
     if REDACTED_PIN in text or names_pin(text):
-        return ToolAnswer(
-            {"error": _PIN},
-            is_error=True,
-            speech=sentences["fact_pin"],
-        )
+        return error_answer(_PIN, sentences["fact_pin"])
     is_of_all, person = call.arguments.get(_HOUSEHOLD), known_person(call.speaker)
     if isinstance(person, ToolAnswer) and not is_of_all:
-        data: JsonObject = {"error": f"{person.data['error']}{_OF_ALL}"}
-        return ToolAnswer(
-            data,
-            is_error=True,
-            speech=sentences["fact_of_whom"],
-        )
+        error = f"{person.data['error']}{_OF_ALL}"
+        return error_answer(error, sentences["fact_of_whom"])
     words, ends = str(call.arguments.get(_UNTIL) or ""), None
     if words:
         await call.hass.async_add_executor_job(prepare, call.language)
@@ -397,24 +381,18 @@ def _not_until(words: str, speech: str) -> ToolAnswer:
         f"Not remembered: {json.dumps(words)} is no time that is understood, or not within a year. Ask, or write it "
         f"like {dt_util.now():%Y-%m-%d}."
     )
-    return ToolAnswer(
-        {"error": error},
-        is_error=True,
-        speech=speech,
-    )
+    return error_answer(error, speech)
 
 
 def _definition(
     action: str, description: str, schema: JsonObject, annotations: ToolAnnotations
 ) -> ToolDefinition:
-    part = ToolPart(MEMORY, action)
-    name = MEMORY.actions[action]
     return ToolDefinition(
-        name,
+        MEMORY.actions[action],
         description,
         schema,
         annotations,
-        part=part,
+        part=ToolPart(MEMORY, action),
     )
 
 

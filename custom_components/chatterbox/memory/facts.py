@@ -432,11 +432,9 @@ async def async_may_write(
             return True
         case HouseholdWriters.KNOWN:
             return speaker.person_id is not None
-        case HouseholdWriters.ADMINS if speaker.user_id:
-            user = await hass.auth.async_get_user(speaker.user_id)
-            return user is not None and user.is_active and user.is_admin
         case HouseholdWriters.ADMINS:
-            return False
+            user = await hass.auth.async_get_user(speaker.user_id or "")
+            return user is not None and user.is_active and user.is_admin
         case _:
             assert_never(writers)
 

@@ -120,12 +120,14 @@ def _answer(
             }
         )
     more = len(entities) - len(found)
+    answer: JsonObject = {"found": found}
     if more:
-        note = f"There are {more} more. Give more of {_WORDS}, {_AREA} and {_DOMAIN} to narrow it down."
-    else:
-        note = ""
-    note = note or ("" if found else _NOTHING)
-    return ToolAnswer({"found": found, **({"note": note} if note else {})})
+        answer["note"] = (
+            f"There are {more} more. Give more of {_WORDS}, {_AREA} and {_DOMAIN} to narrow it down."
+        )
+    elif not found:
+        answer["note"] = _NOTHING
+    return ToolAnswer(answer)
 
 
 FIND: Final = OwnTool(

@@ -23,13 +23,13 @@ from homeassistant.const import (
 )
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import intent
-from homeassistant.helpers.llm import LLMContext, async_get_match_preferences
+from homeassistant.helpers.llm import LLMContext
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...effects.intents import Naming
-from ...home.entity_matches import areas_of_entities, exposed_names, matching_states
+from ...home.entity_matches import exposed_names, matching_states
 from ..schema import short_parameters
 from .own_tool import (
     READS,
@@ -130,8 +130,7 @@ async def _async_get_forecast(call: OwnCall) -> ToolAnswer:
     }
     try:
         state = _find_weather(
-            hass,
-            llm_context,
+            call,
             given.get("name"),
             given.get("area"),
         )
@@ -163,15 +162,14 @@ async def _async_get_forecast(call: OwnCall) -> ToolAnswer:
     return ToolAnswer(data)
 
 
-def _find_weather(
-    hass: HomeAssistant, llm_context: LLMContext, name: str | None, area: str | None
-) -> State:
+def _find_weather(call: OwnCall, name: str | None, area: str | None) -> State:
     """Return the weather entity, or of several the one nearest to the device of the speaker."""
+    hass, assistant = call.hass, call.llm_context.assistant
     constraints = intent.MatchTargetsConstraints(
         name=name,
         area_name=area,
         domains={WEATHER_DOMAIN},
-        assistant=llm_context.assistant,
+        assistant=assistant,
         allow_duplicate_names=True,
     )
     matched = sorted(
@@ -180,11 +178,7 @@ def _find_weather(
     )
     states = [state for state in matched if state.state != STATE_UNAVAILABLE]
     if states:
-        return _nearest(
-            hass,
-            llm_context,
-            states,
-        )
+        return (call.in_room(states) or states)[0]
     if matched:
         raise _WeatherError(
             "The weather is not available at the moment. Say so, and do not ask again now."
@@ -198,22 +192,9 @@ def _find_weather(
             ],
         )
     )
-    names = ", ".join(exposed_names(hass, llm_context.assistant, {WEATHER_DOMAIN}))
+    names = ", ".join(exposed_names(hass, assistant, {WEATHER_DOMAIN}))
     raise _WeatherError(
         f"There is no weather entity {description}. There are: {names}. Without name and area it is the home's."
-    )
-
-
-def _nearest(
-    hass: HomeAssistant, llm_context: LLMContext, states: list[State]
-) -> State:
-    near, areas = (
-        async_get_match_preferences(hass, llm_context).area_id,
-        areas_of_entities(hass),
-    )
-    return next(
-        (state for state in states if near and areas.get(state.entity_id) == near),
-        states[0],
     )
 
 
@@ -298,11 +279,7 @@ def forecast_rows(
     quantities = [name for name in _QUANTITIES if name not in _LEFT_OUT_OF_FORECASTS]
     rows: list[JsonValue] = []
     for entry in forecast:
-        written = entry.get("datetime")
-        if isinstance(written, str):
-            begin = dt_util.parse_datetime(written)
-        else:
-            begin = None
+        begin = dt_util.parse_datetime(str(entry.get("datetime")))
         if begin is None or not _is_ahead(begin := dt_util.as_local(begin), kind, now):
             continue
         row = _report(entry, quantities)

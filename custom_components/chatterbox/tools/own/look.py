@@ -5,7 +5,6 @@ history gets it. Text in it is from outside the home.
 """
 
 import asyncio
-from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from datetime import timedelta
@@ -14,14 +13,13 @@ from typing import Final
 from homeassistant.auth.permissions.const import POLICY_CONTROL, POLICY_READ
 from homeassistant.components import ai_task, conversation
 from homeassistant.const import STATE_UNAVAILABLE, Platform
-from homeassistant.core import HomeAssistant, State
+from homeassistant.core import Context, HomeAssistant, State
 from homeassistant.exceptions import HomeAssistantError, Unauthorized
 from homeassistant.helpers import (
     device_registry as dr,
     entity_registry as er,
     intent,
 )
-from homeassistant.helpers.llm import async_get_match_preferences
 from homeassistant.util import dt as dt_util
 
 from ...agent.messages import JsonObject, ToolDefinition
@@ -29,7 +27,7 @@ from ...agent.text import clipped, compared
 from ...const import LOGGER
 from ...effects.effect import Annotated, EntityAction, Touches
 from ...home.description import quoted
-from ...home.entity_matches import area_name, areas_of_entities, matching_states
+from ...home.entity_matches import area_name, matching_states
 from .own_tool import (
     READS,
     Offered,
@@ -94,7 +92,7 @@ def _find(call: OwnCall) -> State:
     # a doorbell has a live view, and images of what was
     found = [one for one in fitting if one.domain == Platform.CAMERA] or fitting
     if name:
-        found = _in_room(call, found) or found
+        found = call.in_room(found) or found
     if len(found) == 1:
         return found[0]
     problem = "Several fit." if found else "There is no such camera or image."
@@ -133,16 +131,6 @@ def _fitting(
         )
         found = found or matching_states(hass, replace(every, floor_name=place))
     return found
-
-
-def _in_room(
-    call: OwnCall,
-    states: Sequence[State],
-) -> list[State]:
-    """Return those in the room of the speaker."""
-    near = async_get_match_preferences(call.hass, call.llm_context).area_id
-    areas = areas_of_entities(call.hass)
-    return [one for one in states if near and areas.get(one.entity_id) == near]
 
 
 def _beside(
@@ -244,12 +232,8 @@ async def _async_check_rights(
 
     Home Assistant checks both since 2026.11.
     """
-    context = call.llm_context.context
-    user_id = context.user_id if context else None
-    if user_id:
-        user = await call.hass.auth.async_get_user(user_id)
-    else:
-        user = None
+    context = call.llm_context.context or Context()
+    user = await call.hass.auth.async_get_user(context.user_id or "")
     if user is None:
         return
     may = user.permissions.check_entity

@@ -4,11 +4,11 @@ A tool that changes something, and does not say what, is judged as one that may 
 harm: it needs a yes.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import llm
 
 from ...agent.messages import JsonObject, ToolAnnotations, ToolDefinition
@@ -16,6 +16,7 @@ from ...agent.protocols import Deny
 from ...const import DOMAIN
 from ...effects.effect import Annotated, Effects, TimedCall
 from ...effects.intents import Naming
+from ...home.entity_matches import areas_of_entities
 from ...people.speakers import NOBODY, Asking, Speaker
 from ...settings.agent import AgentSettings
 from ...speech.sentences import async_get_sentences
@@ -49,9 +50,13 @@ class ToolAnswer:
     """
 
 
-def error_answer(message: str) -> ToolAnswer:
+def error_answer(message: str, speech: str = "") -> ToolAnswer:
     """Return the answer of a tool that did nothing."""
-    return ToolAnswer({"error": message}, is_error=True)
+    return ToolAnswer(
+        {"error": message},
+        is_error=True,
+        speech=speech,
+    )
 
 
 class Approval(NamedTuple):
@@ -95,6 +100,12 @@ class OwnCall:
         """Return the language of the speaker."""
         return self.llm_context.language or self.hass.config.language
 
+    def in_room(self, states: Iterable[State]) -> list[State]:
+        """Return those of some entities in the room of the speaker."""
+        near = llm.async_get_match_preferences(self.hass, self.llm_context).area_id
+        areas = areas_of_entities(self.hass)
+        return [one for one in states if near and areas.get(one.entity_id) == near]
+
     async def async_sentences(self) -> Mapping[str, str]:
         """Return the sentences in that language."""
         return await async_get_sentences(self.hass, self.language)
@@ -134,7 +145,11 @@ class Offered(NamedTuple):
     """Whether its prompt only sums up the home; see `TurnTools`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class OwnTool:
     """A tool."""
 
@@ -179,7 +194,13 @@ class OwnTool:
         """Return the effects that are known without those that it declares."""
         own = self.definition.annotations
         return Annotated(
-            own if own.read_only else replace(own, destructive=True, open_world=True)
+            own
+            if own.read_only
+            else replace(
+                own,
+                destructive=True,
+                open_world=True,
+            )
         )
 
 

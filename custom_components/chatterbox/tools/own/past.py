@@ -17,7 +17,7 @@ from homeassistant.auth.permissions.const import POLICY_READ
 from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.components.sensor import ATTR_STATE_CLASS
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_UNIT_OF_MEASUREMENT
-from homeassistant.core import HomeAssistant, State
+from homeassistant.core import Context, HomeAssistant, State
 from homeassistant.helpers import (
     device_registry as dr,
     entity_registry as er,
@@ -287,14 +287,8 @@ async def _async_readable(
     states: list[State],
 ) -> list[State]:
     """Return those of some entities that the user who asks may read, if one is known."""
-    if call.llm_context.context:
-        user_id = call.llm_context.context.user_id
-    else:
-        user_id = None
-    if user_id:
-        user = await call.hass.auth.async_get_user(user_id)
-    else:
-        user = None
+    context = call.llm_context.context or Context()
+    user = await call.hass.auth.async_get_user(context.user_id or "")
     if user is None:
         return states
     may_read = user.permissions.check_entity
@@ -346,7 +340,11 @@ def _exposed(
     return [
         state
         for entity_id in entity_ids
-        if async_should_expose(question.hass, question.assistant, entity_id)
+        if async_should_expose(
+            question.hass,
+            question.assistant,
+            entity_id,
+        )
         and (state := question.hass.states.get(entity_id))
     ]
 
@@ -582,10 +580,9 @@ class _Length(NamedTuple):
     """The time after that of which nothing is known."""
 
 
-async def _async_find_last(
-    question: _Question, state: State, words: StateWords
-) -> _Last:
+async def _async_find_last(question: _Question, state: State) -> _Last:
     """Find when an entity was last in the state that is asked about, or last changed."""
+    words = await _async_words(question, state)
     since, now = question.kept_since, question.now
     rows = (
         []
@@ -648,7 +645,7 @@ async def _async_last(
     """Return when an entity was last in the state that is asked about, or last changed, and its present state."""
     words = await _async_words(question, state)
     now = question.now
-    last = await _async_find_last(question, state, words)
+    last = await _async_find_last(question, state)
     if not last.values:
         return _never_so(
             question.word,
@@ -656,10 +653,7 @@ async def _async_last(
             last.seen,
         )
     value = words.name(recorded_value(state))
-    if recorded_value(state) in last.values:
-        present = {}
-    else:
-        present = {"now": value}
+    present = {} if recorded_value(state) in last.values else {"now": value}
     label = f"last {question.word.lower() or value}"
     span = last.span
     if span is None:
@@ -669,10 +663,7 @@ async def _async_last(
         else:
             known = f"not since {since}; before is not known"
         return {label: known, **present}
-    if span.end >= now:
-        until = {}
-    else:
-        until = {"until": _time(span.end, now)}
+    until = {} if span.end >= now else {"until": _time(span.end, now)}
     by = await _async_author(
         question.hass,
         state.entity_id,
@@ -734,10 +725,7 @@ async def _async_author(
         and abs(state.last_changed - when) < _SAME_MOMENT
     ):
         cause = cause._replace(user_id=state.context.user_id)
-    if cause.user_id:
-        user = await hass.auth.async_get_user(cause.user_id)
-    else:
-        user = None
+    user = await hass.auth.async_get_user(cause.user_id or "")
     if user and not user.system_generated and user.name:
         return user.name
     return cause.name or ""
@@ -753,10 +741,7 @@ async def _async_times(question: _Question, period: Period, state: State) -> Jso
         return {"states": "not known for that time"}
     since: JsonObject = {}
     if inside[0].begin - period.begin >= _RESOLUTION:
-        since["known since"] = _time(
-            inside[0].begin,
-            now,
-        )
+        since["known since"] = _time(inside[0].begin, now)
     gap = _gap(inside, period)
     if gap >= _RESOLUTION:
         since["not known for"] = _length(gap)
@@ -765,7 +750,11 @@ async def _async_times(question: _Question, period: Period, state: State) -> Jso
     # A span that goes on before the period may owe its gaps to either.
     if question.earlier:
         first = min(one.begin for one in question.earlier)
-        found = await _async_spans(question, state, Period(first, period.end))
+        found = await _async_spans(
+            question,
+            state,
+            Period(first, period.end),
+        )
     seen = {span.value for span in found}
     values = words.meant(question.word, seen)
     if not values:
@@ -854,7 +843,7 @@ def _answer(
             f"States are kept for {days_kept(question.hass)} days, so what was before that is not known. Say so."
         )
     if len(rest) > _MOST_IN_FULL:
-        rest = [_without_details(one) for one in rest]
+        rest = [*map(_without_details, rest)]
     answer: JsonObject = {}
     if period:
         answer["time"] = f"{_time(period.begin, now)} to {_time(period.end, now)}"
@@ -999,7 +988,8 @@ class _Telling:
 
     async def async_last(self) -> str:
         """Return when one of the entities was last so."""
-        found = await _async_each(self.states, self._async_last_of)
+        find = partial(_async_find_last, self.question)
+        found = await _async_each(self.states, find)
         lasts = [
             (last, state)
             for state in self.states
@@ -1099,14 +1089,6 @@ class _Telling:
             )
         not_once = (f"{name} {self.sentences['past_never']}" for name in never)
         return f"{_names([*times, *not_once])}{hours}."
-
-    async def _async_last_of(self, state: State) -> _Last:
-        words = await _async_words(self.question, state)
-        return await _async_find_last(
-            self.question,
-            state,
-            words,
-        )
 
     async def _async_length_of(
         self,

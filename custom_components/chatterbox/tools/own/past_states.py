@@ -75,7 +75,13 @@ class Span:
         end: datetime,
     ) -> Span | None:
         """Return the part of it in a period; None if it has none."""
-        first, last = max(self.begin, begin), min(self.end, end)
+        first, last = (
+            max(self.begin, begin),
+            min(
+                self.end,
+                end,
+            ),
+        )
         if first >= last:
             return None
         known = min(self.length, last - first)
@@ -178,7 +184,11 @@ def numbers(
             value,
             (until - when).total_seconds(),
         )
-        for (when, value), until in zip(rows, ends, strict=True)
+        for (when, value), until in zip(
+            rows,
+            ends,
+            strict=True,
+        )
         if value is not None
     ]
     if not known:
@@ -199,15 +209,10 @@ def numbers(
 def number_in(value: object) -> float | None:
     """Return a number that a state or an attribute holds; None if it holds none."""
     try:
-        if isinstance(value, int | float | str):
-            number = float(value)
-        else:
-            number = None
+        number = float(str(value))
     except ValueError:
         return None
-    if number is not None and isfinite(number):
-        return number
-    return None
+    return number if isfinite(number) else None
 
 
 @dataclass(frozen=True, slots=True)

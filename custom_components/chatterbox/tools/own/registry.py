@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final, assert_never, override
 
 from homeassistant.core import HomeAssistant
@@ -292,20 +292,14 @@ class SharedTool(llm.Tool):
         shared: SharedWith,
     ) -> None:
         """Describe a tool, whose arguments Home Assistant knows as a schema of its own."""
-        self.tool, self.shared, self.title, annotations = (
-            tool,
-            shared,
-            shared.title,
-            tool.definition.annotations,
-        )
-        self.name, self.description = tool.definition.name, tool.definition.description
-        self.parameters = from_openapi(tool.definition.parameters)
-        self.annotations = llm.ToolAnnotations(
-            read_only=annotations.read_only,
-            destructive=annotations.destructive,
-            idempotent=annotations.idempotent,
-            open_world=annotations.open_world,
-        )
+        definition = tool.definition
+        self.tool = tool
+        self.shared = shared
+        self.title = shared.title
+        self.name = definition.name
+        self.description = definition.description
+        self.parameters = from_openapi(definition.parameters)
+        self.annotations = llm.ToolAnnotations(**asdict(definition.annotations))
 
     @override
     async def async_call(
@@ -332,17 +326,12 @@ def _native(
         )
     response = intent.IntentResponse(language=language)
     if answer.is_error:
-        reported, unnamed = (
-            llm.IntentResponseDict(answer.data),
-            intent.IntentResponseTargetType.CUSTOM,
-        )
+        reported = llm.IntentResponseDict(answer.data)
+        unnamed = intent.IntentResponseTargetType.CUSTOM
         response.async_set_results(
             [], [FailedTarget("", unnamed, reason=answer.speech)]
         )
         reported.original = response
         return llm.ToolResult(reported, error=True)
     response.async_set_speech(answer.speech)
-    return llm.ToolResult(
-        llm.IntentResponseDict(response),
-        error=answer.is_error,
-    )
+    return llm.ToolResult(llm.IntentResponseDict(response))

@@ -62,15 +62,10 @@ async def async_search_history(
         )
     except InvalidTime as error:
         return error_answer(str(error))
+    histories = async_get_histories(hass)
     entries = hass.config_entries.async_entries(DOMAIN)
-    entry = next(
-        (entry for entry in entries if agent in entry.subentries),
-        None,
-    )
-    if entry:
-        store = async_get_histories(hass).of(entry)
-    else:
-        store = None
+    stores = (histories.of(entry) for entry in entries if agent in entry.subentries)
+    store = next(stores, None)
     if store is None:
         return error_answer(_UNAVAILABLE)
     try:

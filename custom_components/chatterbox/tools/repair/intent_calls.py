@@ -25,7 +25,6 @@ from homeassistant.helpers import (
 )
 
 from ...agent.json.coercion import Unfit
-from ...agent.json.text import as_list
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...agent.text import plain_name
 from ...effects.intents import (
@@ -40,7 +39,7 @@ from ...home.entities import telling_words
 from ...home.entity_matches import areas_of_entities, matching_states
 from ...home.request import Request
 from ...settings.tool_names import LATER_TOOL, SENTENCE_TOOL
-from .short_names import EVERYTHING, entities_called
+from .short_names import EVERYTHING, entities_called, text_of, texts_of
 
 _CLASS: Final = "device_class"
 _PLACES: Final = ("area", "floor")
@@ -128,7 +127,7 @@ class CallToRepair:
     @property
     def name(self) -> str:
         """The name of what is meant; empty where the call names nothing, or everything."""
-        name = _text(self.arguments.get("name"))
+        name = text_of(self.arguments.get("name"))
         return "" if name == EVERYTHING else name
 
     @property
@@ -152,7 +151,8 @@ class CallToRepair:
         """Return the exposed entities with the name of the call that fit some of its filters and some domains."""
         hass, assistant = self.turn.hass, self.turn.assistant
         area, floor = (
-            _text(self.arguments.get(one)) if one in filters else "" for one in _PLACES
+            text_of(self.arguments.get(one)) if one in filters else ""
+            for one in _PLACES
         )
         given, classes = (
             _texts(self.arguments.get(one)) if one in filters else frozenset[str]()
@@ -229,16 +229,13 @@ def without_useless_filters(call: CallToRepair) -> CallToRepair:
 
 def _is_in_one_room(call: CallToRepair, naming: Naming) -> bool:
     """Return whether a call is about a kind of thing in a room that the person may mean."""
-    room = _text(call.arguments.get("area"))
+    room = text_of(call.arguments.get("area"))
     has_kind = bool(naming.domains or _texts(call.arguments.get("domain")))
-    if room:
-        areas = intent.find_areas(
-            room,
-            ar.async_get(call.turn.hass),
-        )
-    else:
-        areas = ()
-    return has_kind and call.turn.request.may_mean("area", {one.id for one in areas})
+    areas = intent.find_areas(room, ar.async_get(call.turn.hass))
+    return has_kind and call.turn.request.may_mean(
+        "area",
+        {one.id for one in areas},
+    )
 
 
 def _says_nothing_of(
@@ -253,7 +250,11 @@ def _says_nothing_of(
     if one == _CLASS:
         has_class = any(state.attributes.get(ATTR_DEVICE_CLASS) for state in base)
         return bool(call.name) or (len(base) == 1 and not has_class)
-    return one in _PLACES and _repeats_names(call, one, base)
+    return one in _PLACES and _repeats_names(
+        call,
+        one,
+        base,
+    )
 
 
 def _repeats_names(
@@ -262,7 +263,7 @@ def _repeats_names(
     base: Sequence[State],
 ) -> bool:
     """Return whether a place does not exist, and repeats a part of the names of all entities that are meant."""
-    hass, place = call.turn.hass, _text(call.arguments.get(kind))
+    hass, place = call.turn.hass, text_of(call.arguments.get(kind))
     areas, floors = ar.async_get(hass), fr.async_get(hass)
     found = (
         intent.find_areas(place, areas)
@@ -307,11 +308,9 @@ def _where(
 def opened_or_closed(call: CallToRepair) -> CallToRepair:
     """Open or close what can take no position. Raises `Unfit` for a position between."""
     position = call.arguments.get("position")
-    is_set = call.intent_type == intent.INTENT_SET_POSITION
-    if is_set:
-        moved = call.states(_FILTERS, frozenset(_TAKES_POSITION))
-    else:
-        moved = []
+    if call.intent_type != intent.INTENT_SET_POSITION:
+        return call
+    moved = call.states(_FILTERS, frozenset(_TAKES_POSITION))
     takes_position = any(
         state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _TAKES_POSITION[state.domain]
         for state in moved
@@ -340,7 +339,12 @@ def started_or_sent_home(call: CallToRepair) -> CallToRepair:
     meant = _OF_VACUUMS.get(call.intent_type)
     selected = (
         matching_states(
-            call.turn.hass, selection(call.arguments, call.turn.assistant, None)
+            call.turn.hass,
+            selection(
+                call.arguments,
+                call.turn.assistant,
+                None,
+            ),
         )
         if meant
         else ()
@@ -369,14 +373,6 @@ ORDER: Final[Sequence[Callable[[CallToRepair], CallToRepair]]] = (
 """All repairs, in their order."""
 
 
-def _text(value: JsonValue) -> str:
-    if isinstance(value, str):
-        return value.strip()
-    return ""
-
-
 def _texts(value: JsonValue) -> frozenset[str]:
     """Return a text or the texts of a list in small letters."""
-    return frozenset(
-        [plain_name(text) for one in as_list(value) if (text := _text(one))]
-    )
+    return frozenset(map(plain_name, texts_of(value)))

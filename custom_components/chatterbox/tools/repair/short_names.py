@@ -168,7 +168,7 @@ class NameResolver(Hooks):
         given = dict(arguments)
         area, floor = (f"{prefix}{slot}" for slot in ("area", "floor"))
         if "area" in naming.slots:
-            place = _text(given.get(area))
+            place = text_of(given.get(area))
         else:
             place = ""
         if place and not given.get(floor) and floor_called(self._hass, place):
@@ -176,7 +176,7 @@ class NameResolver(Hooks):
                 return given  # the tool knows floors by itself
             given[floor] = given.pop(area)
         for slot in {*naming.slots} & {"area", "floor"}:
-            place = _text(given.get(f"{prefix}{slot}"))
+            place = text_of(given.get(f"{prefix}{slot}"))
             if place:
                 given[f"{prefix}{slot}"] = place_name(
                     self._hass,
@@ -253,7 +253,15 @@ class NameResolver(Hooks):
             return arguments[search.slot]
         meant = sorted(known or _index(home).find(search.name, fitting))
         able = [
-            one for one in meant if reads or self._acts_on(one, tool, search, arguments)
+            one
+            for one in meant
+            if reads
+            or self._acts_on(
+                one,
+                tool,
+                search,
+                arguments,
+            )
         ]
         if known and not able:
             return arguments[search.slot]  # the tool tells best why
@@ -305,12 +313,9 @@ class NameResolver(Hooks):
         )
 
 
-def _sure_name(
-    entity: ExposedEntity,
-    alike: Iterable[str],
-) -> str:
+def _sure_name(entity: ExposedEntity, alike: AbstractSet[str]) -> str:
     """Return the name of an entity, or its id, which Home Assistant accepts as a name, if others are called alike."""
-    if len({*alike}) == 1:
+    if len(alike) == 1:
         return entity.names[0]
     return entity.entity_id
 
@@ -341,28 +346,21 @@ def _search(
     arguments: JsonObject,
 ) -> _Search | None:
     """Return the search of a call that selects entities by name; None for others."""
-    given = {slot: _text(arguments.get(f"{prefix}{slot}")) for slot in naming.slots}
+    given = {slot: text_of(arguments.get(f"{prefix}{slot}")) for slot in naming.slots}
     name = given.get("name")
     if not name:
         return None
-    domains = (
-        frozenset([domain.lower() for domain in _texts(arguments.get("domain"))])
-        or naming.domains
-    )
-    classes = frozenset(_texts(arguments.get("device_class")))
-    area, floor, takes_area = (
-        given.get("area"),
-        given.get("floor"),
-        "area" in naming.slots,
-    )
+    domains = frozenset(map(str.lower, texts_of(arguments.get("domain"))))
+    domains = domains or naming.domains
+    classes = frozenset(texts_of(arguments.get("device_class")))
     return _Search(
         f"{prefix}name",
         name,
-        area,
-        floor,
+        given.get("area") or None,
+        given.get("floor") or None,
         domains,
         classes,
-        takes_area,
+        "area" in naming.slots,
         naming.takes_domain,
     )
 
@@ -457,11 +455,11 @@ def _some(names: Sequence[str]) -> str:
     return f"{listed(names[:_MAX_LISTED])}{' and more' if len(names) > _MAX_LISTED else ''}"
 
 
-def _text(value: JsonValue) -> str | None:
-    if isinstance(value, str):
-        return value.strip() or None
-    return None
+def text_of(value: JsonValue) -> str:
+    """Return a stripped text; empty for anything else."""
+    return value.strip() if isinstance(value, str) else ""
 
 
-def _texts(value: JsonValue) -> list[str]:
-    return [text for one in as_list(value) if (text := _text(one))]
+def texts_of(value: JsonValue) -> list[str]:
+    """Return a text as a list, or the texts of a list, without empty ones."""
+    return [*filter(None, map(text_of, as_list(value)))]
