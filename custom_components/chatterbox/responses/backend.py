@@ -80,7 +80,11 @@ class ResponsesBackend:
         """Return the agents of the services that have the API enabled."""
         found = ((one.entity, one.agent.settings.keep_history) for one in self._found())
         return tuple(
-            ModelInfo(one.entity_id, int(one.created_at.timestamp()), keeps)
+            ModelInfo(
+                one.entity_id,
+                int(one.created_at.timestamp()),
+                keeps,
+            )
             for one, keeps in found
         )
 
@@ -99,7 +103,11 @@ class ResponsesBackend:
         """Return the stores of all services that have the API enabled."""
         services = {found.entry.entry_id: found for found in self._found()}
         return tuple(
-            EntryResponseStore(self._hass, one.entry, one.subentry.subentry_id)
+            EntryResponseStore(
+                self._hass,
+                one.entry,
+                one.subentry.subentry_id,
+            )
             for one in services.values()
         )
 
@@ -190,16 +198,11 @@ class ResponsesBackend:
         }
         for entity in async_agent_entries(self._hass):
             entry = entries.get(entity.config_entry_id or "")
-            if entry:
-                subentry = entry.subentries.get(entity.config_subentry_id or "")
-            else:
-                subentry = None
-            if entry and subentry:
-                agent = entry.runtime_data.agents.get(subentry.subentry_id)
-            else:
-                agent = None
-            if entry and subentry and agent:
-                found.append(_Found(entity, entry, subentry, agent))
+            agent_id = entity.config_subentry_id or ""
+            if entry and agent_id in entry.subentries:
+                subentry = entry.subentries[agent_id]
+                agent = entry.runtime_data.agents.get(agent_id)
+                found += [_Found(entity, entry, subentry, agent)] if agent else []
         return sorted(
             found,
             key=lambda one: one.entity.entity_id,
@@ -283,7 +286,11 @@ class EntryResponseStore:
         """Return the responses of a conversation, in the order of their creation."""
         agents = frozenset(self.entry.subentries)
         records = await self._ask(
-            lambda store: store.responses(conversation_id, agents, newest)
+            lambda store: store.responses(
+                conversation_id,
+                agents,
+                newest,
+            )
         )
         return {record.id: record for record in records}
 

@@ -48,13 +48,11 @@ _NO_TOOLS: Final = "It has no tools at the moment."
 
 def request_words(request: TurnRequest) -> UserMessage | None:
     """Return the words of a request; None where it continues after tool results or an approval."""
-    if request.transcript:
-        last = request.transcript[-1]
-    else:
-        last = None
-    if isinstance(last, UserMessage):
-        return last
-    return None
+    match request.transcript:
+        case (*_, UserMessage() as last):
+            return last
+        case _:
+            return None
 
 
 def _before_words(request: TurnRequest) -> Transcript:
@@ -76,7 +74,11 @@ def _added(request: TurnRequest) -> Transcript:
     return history[len(history) - new :]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class ApiTurnSource(TurnSource):
     """A client of the Responses API that asks for a turn."""
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ...agent.json.text import objects_in
 from ...agent.messages import JsonObject, Transcript
 from ...history.store.records import ResponseRecord
 from .backend import Backend, Caller, ResponseStore
@@ -24,7 +25,11 @@ _APPROVAL_REQUEST: Final = "mcpr_"
 """Prefix of approval requests. No model reads them, so references to them are left out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class ConversationState:
     """The conversation that a response continues."""
 
@@ -259,12 +264,7 @@ class StoredResponses:
 def items_of(record: ResponseRecord) -> Iterable[JsonObject]:
     """Yield the input and output items of a response, without references."""
     yield from (item for item in record.input if item.get("type") != "item_reference")
-    output = record.response.get("output")
-    yield from (
-        (item for item in output if isinstance(item, dict))
-        if isinstance(output, list)
-        else ()
-    )
+    yield from objects_in(record.response.get("output"))
 
 
 def shown_response(record: ResponseRecord) -> JsonObject:

@@ -73,7 +73,12 @@ class Conversations:
         """Create a conversation, and return it."""
         conversation_id = f"conv_{uuid4().hex}"
         parsed = await self._bodies.read(
-            len(body), lambda: parse_part(_CreateBody, parse_text(body or "{}"), "")
+            len(body),
+            lambda: parse_part(
+                _CreateBody,
+                parse_text(body or "{}"),
+                "",
+            ),
         )
         made: JsonObject = {
             "id": conversation_id,
@@ -110,7 +115,12 @@ class Conversations:
         async with self._change(conversation_id):
             made = (await self._records(conversation_id, caller))[0]
             parsed = await self._bodies.read(
-                len(body), lambda: parse_part(_UpdateBody, parse_text(body), "")
+                len(body),
+                lambda: parse_part(
+                    _UpdateBody,
+                    parse_text(body),
+                    "",
+                ),
             )
             changed = replace(
                 made,
@@ -292,11 +302,7 @@ class Conversations:
         agents = (
             agent.id for agent in self._backend.agents() if agent.stores_responses
         )
-        stores = [
-            store
-            for agent in agents
-            if (store := self._backend.store(agent)) is not None
-        ]
+        stores = [*filter(None, map(self._backend.store, agents))]
         if stores:
             return stores
         raise ApiError(

@@ -7,10 +7,10 @@ request", and their streaming events.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...agent.events import (
     ApprovalRequested,
@@ -41,6 +41,7 @@ from .items.encrypted_content import encode_provider_items
 from .items.parts import output_text, refusal, summary_text
 from .items.schema import (
     COMPLETED,
+    CUT_OFF,
     IN_PROGRESS,
     NewId,
     approval_request_id,
@@ -137,77 +138,49 @@ class TextItems:
         """Start without an open item."""
         self._events = events
         self._new_id = new_id
-        self._open: _Message | _Reasoning | None = None
+        self._open: _TextItem | None = None
 
     @property
     def has_open_message(self) -> bool:
         """Whether a message is open."""
-        return isinstance(self._open, _Message)
+        return self._open is not None and self._open.form is _ANSWER
 
-    def add_text(
-        self,
-        text: str,
-        phase: str | None = None,
-    ) -> None:
+    def add_text(self, text: str, phase: str | None = None) -> None:
         """Add text to the message, which is opened with this phase if there is none."""
-        if not text:
-            return
-        if not isinstance(self._open, _Message):
-            self.close()
-            self._open = _Message(
-                self._events,
-                self._new_id("msg"),
-                phase,
-            )
-        self._open.add(text)
+        if text and not self.has_open_message:
+            self._begin(_ANSWER, begun_message_item(self._new_id("msg"), phase))
+        self._add(text)
 
     def add_reasoning(self, text: str) -> None:
         """Add text to the summary of the reasoning."""
-        if not text:
-            return
-        if not isinstance(self._open, _Reasoning):
-            self.close()
-            self._open = _Reasoning(
-                self._events,
-                self._new_id("rs"),
-            )
-        self._open.add(text)
-
-    def close(self, *, is_whole: bool = True) -> None:
-        """Complete the open item. A message that is not whole must be the last item of the response."""
-        opened, self._open = self._open, None
-        if isinstance(opened, _Message):
-            opened.close(is_whole=is_whole)
-        elif opened is not None:
-            opened.close()
+        if text and (self._open is None or self._open.form is not _REASONING):
+            self._begin(_REASONING, reasoning_item(self._new_id("rs")))
+        self._add(text)
 
     def add_refusal(self, reason: str) -> None:
         """Write a message that refuses to answer."""
+        opened = self._begin(_REFUSAL, begun_message_item(self._new_id("msg")))
+        opened.add(reason)
         self.close()
-        begun = begun_message_item(self._new_id("msg"))
-        item = ItemWriter(self._events, begun)
-        item.write(
-            "response.content_part.added",
-            content_index=0,
-            part=refusal(""),
+
+    def close(self, *, is_whole: bool = True) -> None:
+        """Complete the open item. A message that is not whole must be the last item of the response."""
+        if self._open:
+            self._open.close(COMPLETED if is_whole else CUT_OFF)
+        self._open = None
+
+    def _begin(self, form: _Form, begun: JsonObject) -> _TextItem:
+        self.close()
+        self._open = _TextItem(
+            self._events,
+            form,
+            begun,
         )
-        item.write(
-            "response.refusal.delta",
-            content_index=0,
-            delta=reason,
-        )
-        item.write(
-            "response.refusal.done",
-            content_index=0,
-            refusal=reason,
-        )
-        part = refusal(reason)
-        item.write(
-            "response.content_part.done",
-            content_index=0,
-            part=part,
-        )
-        item.done({**begun, "status": COMPLETED, "content": [part]})
+        return self._open
+
+    def _add(self, text: str) -> None:
+        if text and self._open:
+            self._open.add(text)
 
     def add_encrypted(self, encrypted_content: str) -> None:
         """Write a reasoning item with encrypted content."""
@@ -217,80 +190,58 @@ class TextItems:
         )
 
 
-class _Message:
-    """A message of the assistant with one part."""
+class _Form(NamedTuple):
+    """The names in the events of an item with one part."""
 
-    def __init__(
-        self,
-        events: EventWriter,
-        item_id: str,
-        phase: str | None,
-    ) -> None:
-        self._pieces: list[str] = []
-        self._begun = begun_message_item(item_id, phase)
-        self._item = ItemWriter(events, self._begun)
-        self._item.write(
-            "response.content_part.added", content_index=0, part=output_text("")
-        )
-
-    def add(self, text: str) -> None:
-        self._pieces.append(text)
-        self._item.write(
-            "response.output_text.delta", content_index=0, delta=text, logprobs=[]
-        )
-
-    def close(self, *, is_whole: bool) -> None:
-        text = "".join(self._pieces)
-        self._item.write(
-            "response.output_text.done", content_index=0, text=text, logprobs=[]
-        )
-        self._item.write(
-            "response.content_part.done", content_index=0, part=output_text(text)
-        )
-        status = "completed" if is_whole else "incomplete"
-        self._item.done(
-            {
-                **self._begun,
-                "status": status,
-                "content": [output_text(text)],
-            }
-        )
+    field: str
+    """The field of the item that has the part."""
+    part: str
+    text: str
+    of: Callable[[str], JsonObject]
+    """Returns the part."""
+    more: JsonObject
 
 
-class _Reasoning:
-    """A reasoning item with one summary part."""
+_ANSWER: Final = _Form(
+    "content", "content_part", "output_text", output_text, {"logprobs": []}
+)
+_REFUSAL: Final = _Form(
+    "content",
+    "content_part",
+    "refusal",
+    refusal,
+    {},
+)
+_REASONING: Final = _Form(
+    "summary", "reasoning_summary_part", "reasoning_summary_text", summary_text, {}
+)
 
-    def __init__(
-        self,
-        events: EventWriter,
-        item_id: str,
-    ) -> None:
-        self._id = item_id
-        self._pieces: list[str] = []
-        self._item = ItemWriter(events, reasoning_item(item_id))
-        self._item.write(
-            "response.reasoning_summary_part.added",
-            summary_index=0,
-            part=summary_text(""),
-        )
+
+class _TextItem:
+    """An item with one part, whose text comes in pieces."""
+
+    def __init__(self, events: EventWriter, form: _Form, begun: JsonObject) -> None:
+        self.form = form
+        self._begun = begun
+        self._text = ""
+        self._item = ItemWriter(events, begun)
+        self._write(f"{form.part}.added", part=form.of(""))
 
     def add(self, text: str) -> None:
-        self._pieces.append(text)
-        self._item.write(
-            "response.reasoning_summary_text.delta", summary_index=0, delta=text
-        )
+        self._text += text
+        self._write(f"{self.form.text}.delta", delta=text, **self.form.more)
 
-    def close(self) -> None:
-        text = "".join(self._pieces)
-        self._item.write(
-            "response.reasoning_summary_text.done", summary_index=0, text=text
-        )
-        self._item.write(
-            "response.reasoning_summary_part.done",
-            summary_index=0,
-            part=summary_text(text),
-        )
-        self._item.done(reasoning_item(self._id, text))
+    def close(self, status: str) -> None:
+        form, part = self.form, self.form.of(self._text)
+        spoken = {name: part[name] for name in ("text", "refusal") if name in part}
+        self._write(f"{form.text}.done", **spoken, **form.more)
+        self._write(f"{form.part}.done", part=part)
+        ended: JsonObject = {"status": status} if "status" in self._begun else {}
+        self._item.done({**self._begun, **ended, form.field: [part]})
+
+    def _write(self, kind: str, **fields: JsonValue) -> None:
+        index: JsonObject = {f"{self.form.field}_index": 0}
+        self._item.write(f"response.{kind}", **index, **fields)
 
 
 class McpCall:

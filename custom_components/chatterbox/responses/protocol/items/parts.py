@@ -9,6 +9,7 @@ from base64 import b64decode
 from dataclasses import dataclass
 from typing import Final
 
+from ....agent.json.text import objects_in
 from ....agent.messages import (
     IMAGE_TYPES,
     PDF,
@@ -97,11 +98,7 @@ def complete_parts(
 
 def read_parts(content: JsonValue) -> tuple[str, tuple[Attachment, ...]]:
     """Return the text of complete parts, and their images and files."""
-    if isinstance(content, list):
-        parts = content
-    else:
-        parts = []
-    parsed = [_read_part(part, "") for part in parts if isinstance(part, dict)]
+    parsed = [_read_part(part, "") for part in objects_in(content)]
     words = _PARAGRAPH.join(part for part in parsed if isinstance(part, str) and part)
     return words, tuple(part for part in parsed if isinstance(part, Attachment))
 
