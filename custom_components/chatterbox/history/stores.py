@@ -225,10 +225,7 @@ class Histories:
                     left = await opened.store.close()
                 else:
                     left = ()
-                if but:
-                    new = self._open.get(but)
-                else:
-                    new = None
+                new = self._open.get(but or "")
                 if new and new.store:
                     for record in left:
                         new.store.record(record)
@@ -423,7 +420,12 @@ def _turn_origin(
         "satellite": origin.get("satellite_id"),
     }
     known = {
-        place: value for place in _PLACES if isinstance(value := values.get(place), str)
+        place: value
+        for place in _PLACES
+        if isinstance(
+            value := values.get(place),
+            str,
+        )
     }
     return TurnOrigin(
         conversation_id=str(origin.get("history_id")), agent=agent, **known
@@ -437,16 +439,12 @@ def async_record_change(
 ) -> None:
     """Record a change. `at` is in seconds since the epoch."""
     registered = er.async_get(hass).async_get(str(change.get("entity_id")))
-    if (
-        registered is None
-        or registered.config_entry_id is None
-        or registered.config_subentry_id is None
-    ):
+    if registered is None:
         return
-    entry = hass.config_entries.async_get_entry(registered.config_entry_id)
+    entry = hass.config_entries.async_get_entry(registered.config_entry_id or "")
     agent = registered.config_subentry_id
     turn_id = change.get("turn_id")
-    if entry is None:
+    if entry is None or agent is None:
         return
     record = AuditRecord(
         id=ulid_now(),

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
+from unittest.mock import Mock
 
 import pytest
 from sqlalchemy import Engine, event
@@ -497,6 +498,20 @@ def test_a_rejected_value_is_the_fault_of_the_record(error: SQLAlchemyError) -> 
     failure = failure_of(error, "history.db")
     assert isinstance(failure, RecordRefused)
     assert "hunter2" not in str(failure)
+
+
+def test_no_record_is_to_blame_for_a_database_without_tables(
+    sqlite: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusal = Mock(side_effect=IntegrityError("CREATE", {}, _Answer()))
+    monkeypatch.setattr(
+        "custom_components.chatterbox.history.store.database.needs_tables", refusal
+    )
+    with (
+        pytest.raises(StoreUnavailable, match="IntegrityError"),
+        Database(sqlite).begin(),
+    ):
+        pass
 
 
 def test_a_readable_file_may_be_damaged(sqlite: str, file: Path) -> None:

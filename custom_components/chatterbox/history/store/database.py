@@ -239,21 +239,15 @@ class Database:
                                 create_index(connection)
                 except Exception as err:  # noqa: BLE001  # no record is to blame for any of them
                     engine.dispose()
-                    failure = (
-                        err
-                        if isinstance(err, StoreUnavailable)
-                        else failure_of(err, self.where)
-                    )
-                    is_told = isinstance(failure, StoreUnavailable)
-                    raise (
-                        failure
-                        if is_told
-                        else _unavailable(
+                    failure = failure_of(err, self.where)
+                    if isinstance(failure, RecordRefused):
+                        name = type(err).__name__
+                        failure = _unavailable(
                             Trouble.OTHER,
                             self.where,
-                            type(err).__name__,
+                            name,
                         )
-                    ) from None
+                    raise failure from None
                 self._engine = engine
                 self._opened_file = self._file_id()
             return self._engine
@@ -306,6 +300,8 @@ def failure_of(
     where: str,
 ) -> StoreUnavailable | RecordRefused:
     """Translate an error of the database at `where`. Its own text is dropped: it may hold values or a password."""
+    if isinstance(error, StoreUnavailable):
+        return error
     if isinstance(error, UnicodeDecodeError):
         return _unavailable(Trouble.CORRUPT, where)
     # A plain StatementError did not reach the database: a value of the record cannot be
@@ -315,16 +311,8 @@ def failure_of(
             f"The history in {where} does not accept a record ({type(error).__name__})."
         )
     if not isinstance(error, DBAPIError):
-        return _unavailable(
-            Trouble.OTHER,
-            where,
-            type(error).__name__,
-        )
-    code = getattr(
-        error.orig,
-        "sqlite_errorcode",
-        None,
-    )
+        return _unavailable(Trouble.OTHER, where, type(error).__name__)
+    code = getattr(error.orig, "sqlite_errorcode", None)
     if isinstance(code, int):
         return _unavailable(
             _SQLITE_ERRORS.get(
@@ -338,7 +326,11 @@ def failure_of(
         error.orig, sqlite3.OperationalError
     ):  # it has no code for text that is no UTF-8
         return _unavailable(Trouble.CORRUPT, where)
-    state = getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None)
+    state = getattr(error.orig, "sqlstate", None) or getattr(
+        error.orig,
+        "pgcode",
+        None,
+    )
     is_gone = error.connection_invalidated or isinstance(
         error, OperationalError | InterfaceError
     )

@@ -8,7 +8,6 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Collection
-from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -54,7 +53,7 @@ from .rows import (
     select_page,
 )
 from .schema import audit, responses, turns
-from .writer import HistoryWriter
+from .writer import HistoryWriter, nothing
 
 _TIMEOUT: Final = 20.0
 """Seconds to wait for the database."""
@@ -206,10 +205,7 @@ class HistoryStore:
         """Have the waiting records stored first, unless that takes too long."""
         if self._writer.state.waiting:
             with suppress(StoreUnavailable):
-                await self._finish(
-                    self._writer.do(_no_work),
-                    _FLUSH_TIMEOUT,
-                )
+                await self._do(_no_work, seconds=_FLUSH_TIMEOUT)
 
     async def response(self, response_id: str) -> ResponseRecord | None:
         """Return the latest state of a response; None for an unknown one."""
@@ -280,17 +276,11 @@ class HistoryStore:
 
     async def last_end(self) -> int:
         """Return when the last turn has ended, in seconds since the epoch; 0 without any."""
-        return await self._finish(
-            self._writer.do(last_end),
-            self._timeout,
-        )
+        return await self._do(last_end)
 
     async def export(self, selection: Selection) -> AsyncGenerator[str]:
         """Yield each selected record as a line of JSON without line end, with its `kind`: turn, audit or response."""
-        await self._finish(
-            self._writer.do(_no_work),
-            self._timeout,
-        )
+        await self._do(_no_work)
         for kind, table, most in _EXPORTED:
             after: int | None = 0
             while after is not None:
@@ -314,11 +304,10 @@ class HistoryStore:
             return
         self.resume()
         self._resumed = resumed = threading.Event()
-        holding = self._writer.do(
-            _no_work, self._database.shrink, partial(resumed.wait, at_most)
-        )
         try:
-            await self._finish(holding, self._timeout)
+            await self._do(
+                _no_work, self._database.shrink, partial(resumed.wait, at_most)
+            )
         except BaseException:  # nobody else would resume
             resumed.set()
             raise
@@ -328,21 +317,24 @@ class HistoryStore:
         self._resumed.set()
 
     async def _delete(self, work: Callable[[Connection], int]) -> int:
-        return await self._finish(
-            self._writer.do(
-                work,
-                self._database.shrink,
-            ),
-            self._timeout,
-        )
+        return await self._do(work, self._database.shrink)
 
-    async def _finish(
+    async def _do(
         self,
-        answer: Future[int],
-        seconds: float,
+        work: Callable[[Connection], int],
+        after: Callable[[], None] = nothing,
+        then: Callable[[], object] = nothing,
+        *,
+        seconds: float | None = None,
     ) -> int:
+        """Have the writer do some work; see `HistoryWriter.do`."""
+        answer = self._writer.do(
+            work,
+            after,
+            then,
+        )
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds or self._timeout):
                 return await asyncio.wrap_future(answer)
         except TimeoutError:
             raise _slow(self._database) from None

@@ -146,7 +146,11 @@ _WEIGHT_OF_VALUE: Final = 50
 """Bytes of a JSON value without its text, roughly."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class TurnOrigin:
     """The speaker, the place and the agent of a turn; None where unknown."""
 
@@ -164,7 +168,11 @@ class TurnOrigin:
     language: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class StoredTurn:
     """A finished turn. Bytes of its attachments are not stored."""
 
@@ -192,7 +200,11 @@ class StoredTurn:
         return self.began_at + self.duration
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class AuditRecord:
     """A change, a question or an approval."""
 
@@ -206,7 +218,11 @@ class AuditRecord:
     body: JsonObject
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class ResponseRecord:
     """A response of the Responses API, with everything needed to continue from it."""
 
@@ -322,7 +338,11 @@ class StoredJsonInvalid(ValueError):
     """Stored JSON is not what this module writes. The text quotes none of it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class _StoredAttachment:
     mime_type: str
     name: str
@@ -464,10 +484,7 @@ def _attachment_as_json(
         data = None
     else:
         data = base64.b64encode(attachment.data).decode("ascii")
-    if places and data:
-        place = places.get(data)
-    else:
-        place = None
+    place = (places or {}).get(data or "")
     stored = _StoredAttachment(
         mime_type=attachment.mime_type,
         name=attachment.name,

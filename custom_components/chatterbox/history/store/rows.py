@@ -58,7 +58,7 @@ from .records import (
     turn_from_json,
 )
 from .schema import SQLITE, audit, responses, turns
-from .search import add_to_index, deleting_many, has_words, search_turns
+from .search import add_to_index, deleting_many, has_words, is_in_time, search_turns
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -91,7 +91,11 @@ def _new(table: Table) -> Insert:
             .order_by(other.c.seq.desc())
         )
         values["outside"] = or_(
-            row["outside"], func.coalesce(last.limit(1).scalar_subquery(), false())
+            row["outside"],
+            func.coalesce(
+                last.limit(1).scalar_subquery(),
+                false(),
+            ),
         )
     is_stored = exists().where(other.c.id == row["id"])
     return insert(table).from_select(
@@ -327,8 +331,7 @@ def _listed(
         true()
         if query.people is None
         else turns.c.person.in_([key_of(person) for person in query.people]),
-        true() if query.since is None else turns.c.at >= query.since,
-        true() if query.until is None else turns.c.at <= query.until,
+        is_in_time(query),
     ]
     if query.words.strip():
         conditions.append(has_words(connection, query.words))
@@ -481,7 +484,11 @@ def count_responses(
 def delete_records(connection: Connection, selection: Selection) -> int:
     """Delete a selection. Return the number of deleted records."""
     return sum(
-        _delete(connection, table, matching(table, selection))
+        _delete(
+            connection,
+            table,
+            matching(table, selection),
+        )
         for table in (turns, audit, responses)
     )
 

@@ -39,7 +39,7 @@ from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 
 from ...agent.messages import Message
 from ...agent.text import fold, runs
-from .query import HistoryQuery
+from .query import HistoryQuery, TurnList
 from .records import answered_in, key_of, said_in
 from .schema import POSTGRESQL, SQLITE, turns
 
@@ -207,18 +207,20 @@ def search_turns(
     phrases = search_phrases(query.words)
     if not query.person_id or query.most < 1 or (query.words.strip() and not phrases):
         return []
-    of_person = and_(
-        turns.c.person == key_of(query.person_id),
-        true() if query.since is None else turns.c.at >= query.since,
-        true() if query.until is None else turns.c.at <= query.until,
-    )
+    of_person = and_(turns.c.person == key_of(query.person_id), is_in_time(query))
     where = and_(
         of_person,
         true() if query.agent is None else turns.c.agent == key_of(query.agent),
     )
     if not phrases:
         chosen = select(turns.c.seq).where(
-            where, _in_range(connection, query, of_person, turns.c.seq)
+            where,
+            _in_range(
+                connection,
+                query,
+                of_person,
+                turns.c.seq,
+            ),
         )
         return list(
             connection.scalars(chosen.order_by(turns.c.seq.desc()).limit(query.most))
@@ -244,6 +246,14 @@ def search_turns(
     return sorted(scores, key=lambda seq: (scores[seq], seq), reverse=True)[
         : query.most
     ]
+
+
+def is_in_time(query: HistoryQuery | TurnList) -> ColumnElement[bool]:
+    """Return the condition for turns in the time of a query."""
+    return and_(
+        true() if query.since is None else turns.c.at >= query.since,
+        true() if query.until is None else turns.c.at <= query.until,
+    )
 
 
 def _in_range(

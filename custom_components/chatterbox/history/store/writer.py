@@ -191,13 +191,11 @@ class HistoryWriter:
             if self._is_closing and not self._queue:
                 return None
             while self._queue and len(self._batch) < _BATCH_SIZE:
-                first = self._queue[0]
+                if self._batch and isinstance(self._queue[0], _Job):
+                    break
+                first = self._queue.popleft()
                 if isinstance(first, _Job):
-                    if self._batch:
-                        break
-                    self._queue.popleft()
                     return first
-                self._queue.popleft()
                 self._batch.append(first)
             return tuple(self._batch)
 
@@ -210,19 +208,16 @@ class HistoryWriter:
                 self._store(work)
         except StoreUnavailable as err:
             self._database.close()
+            aside: object = None
             if err.trouble is Trouble.CORRUPT:
                 aside = self._database.put_aside()
-            else:
-                aside = None
             with self._changed:
                 self._state = replace(
-                    self._state, trouble=err.trouble, message=str(err)
+                    self._state,
+                    trouble=err.trouble,
+                    message=str(err),
+                    put_aside=str(aside or self._state.put_aside),
                 )
-                if aside is not None:
-                    self._state = replace(
-                        self._state,
-                        put_aside=str(aside),
-                    )
                 for one in self._queue:
                     if isinstance(one, _Job):
                         one.give_up(err)
