@@ -145,9 +145,7 @@ def summarize_calls(
     requested = set(found.actions)
     for action in sorted(found.besides):
         found.name(action)
-    actions = {
-        wording: _without_groups(hass, ids) for wording, ids in found.actions.items()
-    }
+    actions = found.actions
     kinds = [*ActionKind]
     ordered = sorted(
         actions,
@@ -155,16 +153,15 @@ def summarize_calls(
     )[:_MOST_KINDS]
     return ActionSummary(
         {
-            wording: entity_ids
+            wording: _without_groups(hass, entity_ids)
             for wording, entity_ids in actions.items()
             if wording in ordered
         },
         tuple(found.tools),
         tuple(found.unforeseen),
         {
-            wording: values
+            wording: _common(wording, several)
             for wording, several in found.settings.items()
-            if (values := _common(wording, several))
         },
         has_more=found.more or len(actions) > len(ordered),
         is_unclear=found.unclear,
@@ -220,13 +217,11 @@ class _Collected:
         remaining = dict[str, Sequence[str]]()
         for wording, ids in self.named.items():
             arming = less if _kind(wording) is ActionKind.ARM else ()
-            clearer = plain if self._says_little(wording) else arming
+            # A vague wording with a value says enough.
+            says_little = _is_vague(wording) and not any(self.settings[wording])
+            clearer = plain if says_little else arming
             remaining[wording] = [one for one in ids if one not in clearer]
         return {wording: ids for wording, ids in remaining.items() if ids}
-
-    def _says_little(self, wording: str) -> bool:
-        """Return whether a wording is vague, and names no value either."""
-        return _is_vague(wording) and not any(self.settings[wording])
 
     def add(self, call: CallReview) -> None:
         """Add the actions of a call."""
@@ -281,15 +276,11 @@ class _Collected:
         Of a script, its own name says enough.
         """
         unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
-        by_itself = [
-            one
-            for one in unknowns
-            if one.source is None or one.source.action == one.action
-        ]
         names = {
             one.action
-            for one in by_itself
-            if one.source is None or one.source not in named
+            for one in unknowns
+            if one.source is None
+            or (one.source.action == one.action and one.source not in named)
         }
         self.unforeseen |= dict.fromkeys(sorted(names - {""}))
         self.more |= "" in names

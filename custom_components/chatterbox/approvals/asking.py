@@ -456,7 +456,11 @@ type Keep = Callable[[Question, float], bool]
 """Opens a question for a number of seconds; returns whether it can be answered at all."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class ApprovalRequester:
     """Asks the question of one turn."""
 
@@ -542,21 +546,18 @@ class ApprovalRequester:
         else:
             again = ""
         text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
-        language = self.user_input.language
-        context = self.user_input.context
-        request = self.user_input.text
-        question = Question(
+        return Question(
             pending,
             calls,
             text,
-            language,
+            self.user_input.language,
             self.scope,
             self.speaker,
-            context,
+            self.user_input.context,
             self.origin,
-            request,
+            self.user_input.text,
+            later=later,
         )
-        return replace(question, later=later)
 
     def _has_changed(self, pending: PendingApproval) -> bool:
         """Return whether an approved call needs approval again, because its terms have changed."""

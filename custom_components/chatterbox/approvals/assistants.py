@@ -5,6 +5,7 @@ holds, with an example.
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -98,17 +99,12 @@ class AssistantWatch:
         self._hass, self._agent_id = hass, agent_id
         self._is_planned = False
         self._looking = asyncio.Lock()
-        self._ends = [async_listen_home(hass, CONVERSATION, self._async_plan)]
-        self._ends.append(
-            hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_plan)
-        )  # the language
-        self._ends.append(
-            async_dispatcher_connect(
-                hass,
-                SIGNAL_HOME_RULES,
-                self._async_look,
-            )
-        )
+        self._ends = [
+            async_listen_home(hass, CONVERSATION, self._async_plan),
+            # the language
+            hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_plan),
+            async_dispatcher_connect(hass, SIGNAL_HOME_RULES, self._async_look),
+        ]
         store = assistants(hass)
         if store:
             self._ends.append(store.async_add_change_set_listener(self._async_look))
@@ -141,16 +137,13 @@ class AssistantWatch:
         self._is_planned = False
         hass, agent_id = self._hass, self._agent_id
         async with self._looking:  # the last change is reported last
-            is_needed = self._ends and async_unguarded_assistants(hass, agent_id)
             rules = async_get_home_rules(hass).current
-            if is_needed:
+            request: str | None = None
+            found: Sequence[Pipeline] = ()
+            if self._ends and async_unguarded_assistants(hass, agent_id):
                 request = await _async_unguarded_request(hass, rules)
-            else:
-                request = None
             if request is not None:
                 found = async_unguarded_assistants(hass, agent_id)
-            else:
-                found = []
             if self._ends:
                 async_report_unguarded(
                     hass,

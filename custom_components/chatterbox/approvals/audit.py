@@ -18,7 +18,6 @@ from homeassistant.const import (
     EVENT_STATE_CHANGED,
 )
 from homeassistant.core import Context, Event, HomeAssistant, callback
-from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
 from ..agent.events import (
@@ -28,6 +27,7 @@ from ..agent.events import (
     ToolStarted,
     TurnEvent,
 )
+from ..agent.json.text import objects_in
 from ..agent.messages import (
     JsonObject,
     JsonValue,
@@ -40,7 +40,7 @@ from ..agent.protocols import Hooks
 from ..const import DOMAIN, EVENT_CHANGE, LOGGER
 from ..effects.effect import ActionKind, Annotated, EntityAction, Touches, kind_of
 from ..history.stores import async_record_change
-from ..home.entity_matches import entity_name, tool_name, written
+from ..home.entity_matches import device_name, entity_name, tool_name, written
 from ..records.turn_record import (
     entities_done,
     error_text,
@@ -140,30 +140,15 @@ class ChangeTexts:
         actions = frozenset(
             EntityAction(one["entity_id"], one["action"]) for one in record["actions"]
         )
-        answer = GivenAnswer(
-            approved=True,
-            way=ApprovalWay(record["approval"]),
-        )
         review = CallReview(
-            ToolCall(
-                "",
-                record["name"],
-                "{}",
-            ),
+            ToolCall("", record["name"], "{}"),
             Touches(actions),
-            answer=answer,
+            state=CallState(record["outcome"]),
+            answer=GivenAnswer(approved=True, way=ApprovalWay(record["approval"])),
             error=record["error"],
+            done_to=frozenset(record["done_to"]),
         )
-        state = CallState(record["outcome"])
-        done_to = frozenset(record["done_to"])
-        return self.message(
-            replace(
-                review,
-                state=state,
-                done_to=done_to,
-            ),
-            is_past=True,
-        )
+        return self.message(review, is_past=True)
 
     def activity(
         self,
@@ -207,13 +192,9 @@ class ChangeTexts:
         source = _text(origin.get("source"))
         if source:
             return source
-        device = _text(origin.get("device_id"))
+        device = device_name(self.hass, _text(origin.get("device_id")))
         if device:
-            found = dr.async_get(self.hass).async_get(device)
-        else:
-            found = None
-        if found and (name := found.name_by_user or found.name):
-            return written(name)
+            return written(device)
         named = _text(origin.get("satellite_id")) or _text(origin.get("entity_id"))
         if named:
             return self.name(named)
@@ -294,11 +275,12 @@ class ChangeTexts:
         key: str,
     ) -> str:
         """Return texts, joined by the sentence of a key; of too many, the first ones and how many there are more."""
-        if len(texts) <= most:
-            first = texts
-        else:
-            first = texts[: most - 1]
-        listed = joined_texts(self.sentences, first, key)
+        first = texts if len(texts) <= most else texts[: most - 1]
+        listed = joined_texts(
+            self.sentences,
+            first,
+            key,
+        )
         more = len(texts) - len(first)
         if more:
             return self._say(
@@ -420,11 +402,7 @@ def _is_shown_by_home_assistant(change: JsonObject, context: Context) -> bool:
         "not_needed",
         [],
     )
-    if isinstance(change["actions"], list):
-        actions = change["actions"]
-    else:
-        actions = []
-    kinds = {kind_of(_text(one["action"])) for one in actions if isinstance(one, dict)}
+    kinds = {kind_of(_text(one["action"])) for one in objects_in(change["actions"])}
     return is_plain and bool(kinds) and not kinds & _WITHOUT_STATE
 
 
@@ -571,10 +549,7 @@ class CallAudit(Hooks):
         elif not result.is_error:
             return
         elif refusal is None and pending:
-            if self._answered:
-                approved = self._answered.pending.approved
-            else:
-                approved = ()
+            approved = self._answered.pending.approved if self._answered else ()
             is_denied = approved and all(one.call != pending.call for one in approved)
             state = CallState.DENIED if is_denied else CallState.NOT_RUN
             self._record(
@@ -595,14 +570,11 @@ class CallAudit(Hooks):
 
     def _refusal(self, call: ToolCall) -> CallState | None:
         """Return how a call was refused; None if it was not."""
-        if self._guard:
-            seen = self._guard.review(call)
-        else:
-            seen = None
+        seen = self._guard.review(call) if self._guard else None
         if seen and seen.judgement is None:
             return CallState.REFUSED_BY_SCRIPT
         if seen and seen.refusal:
-            return _REFUSED[seen.refusal]
+            return _REFUSED.get(seen.refusal, CallState.REFUSED_BY_RULES)
         return None
 
     def _review(
@@ -653,14 +625,8 @@ class CallAudit(Hooks):
     ) -> None:
         if not review.changes_something:
             return
-        if result:
-            not_done = targets_not_done(result.native)
-        else:
-            not_done = ()
-        if pending or review.is_repeated:
-            question = self._answered
-        else:
-            question = None
+        not_done = targets_not_done(result.native) if result else ()
+        question = self._answered if pending or review.is_repeated else None
         review = replace(
             review,
             state=state,
@@ -684,17 +650,13 @@ class CallAudit(Hooks):
 
 
 _REFUSED: Final[Mapping[Refusal, CallState]] = {
-    Refusal.RULES: CallState.REFUSED_BY_RULES,
-    Refusal.RULES_UNKNOWN: CallState.REFUSED_BY_RULES,
-    Refusal.GUESTS: CallState.REFUSED_BY_RULES,
-    Refusal.OUTSIDE_CONTENT: CallState.REFUSED_BY_RULES,
-    Refusal.NOT_MEANT: CallState.REFUSED_BY_RULES,
     Refusal.NOBODY: CallState.NOBODY_TO_ASK,
     Refusal.PIN_BY_API_CLIENT: CallState.NOBODY_TO_ASK,
     Refusal.PIN_NOT_SET: CallState.PIN_NOT_SET,
     Refusal.PERMISSION: CallState.NOT_PERMITTED,
     Refusal.UNREACHABLE: CallState.UNREACHABLE,
 }
+"""The states of calls that were refused for another reason than rules."""
 
 
 def async_audit_questions(hass: HomeAssistant) -> None:

@@ -67,7 +67,14 @@ async def async_example_requests(
     """
     return [
         Example(
-            request.key, those[0], await _async_verdict(hass, rules, request, those[0])
+            request.key,
+            those[0],
+            await _async_verdict(
+                hass,
+                rules,
+                request,
+                those[0],
+            ),
         )
         for request, those in islice(
             _fitting_entities(hass, searches_web=searches_web), MOST_EXAMPLES
@@ -107,15 +114,13 @@ def _fitting_entities(
     ):
         domain = request.action.partition(".")[0]
         classes = request.device_classes
-        fitting = {
-            one.entity_id: one.attributes.get(ATTR_DEVICE_CLASS) or ""
+        those = [
+            one.entity_id
             for one in states
             if one.domain == domain
-        }
-        those = [
-            entity_id
-            for entity_id, device_class in fitting.items()
-            if not classes or device_class in classes
+            and (
+                not classes or (one.attributes.get(ATTR_DEVICE_CLASS) or "") in classes
+            )
         ]
         if those:
             yield request, those

@@ -166,10 +166,7 @@ class CallGuard(Hooks):
 
     @property
     def _agreed_calls(self) -> list[CallReview]:
-        if self.agreed:
-            calls = self.agreed.calls
-        else:
-            calls = ()
+        calls = self.agreed.calls if self.agreed else ()
         return [one for one in calls if one.is_foreseen and _is_asked_by_rule(one)]
 
     @property
@@ -242,7 +239,11 @@ class CallGuard(Hooks):
             canonical_json(arguments),
         )
         self._reviews.setdefault(
-            (call.name, call.arguments), CallReview(call, Annotated(tool.annotations))
+            (call.name, call.arguments),
+            CallReview(
+                call,
+                Annotated(tool.annotations),
+            ),
         )
         return call
 
@@ -274,33 +275,24 @@ class CallGuard(Hooks):
         )
         if self.check is None:
             return decision
-        if tool.name in self.check.asked_about:
-            always, reason = self.check.asked_about[tool.name]
-            seen = self._reviews[tool.name, canonical_json(arguments)]
-            return self._proposed(
+        seen = self._reviews[tool.name, canonical_json(arguments)]
+        if tool.name not in self.check.asked_about:
+            return await self._compared(
+                self.check,
                 seen,
+                tool,
+                arguments,
                 decision,
-                reason,
-                always=always,
             )
-        return await self._compared(
-            self.check,
-            tool,
-            arguments,
-            decision,
-        )
-
-    def _proposed(
-        self,
-        seen: CallReview,
-        decision: Deny | Ask | None,
-        reason: str,
-        *,
-        always: bool,
-    ) -> Deny | Ask | None:
-        """Return the decision on a call that was not asked for, but proposed for a reason."""
+        # It was not asked for, but is proposed for a reason.
+        always, reason = self.check.asked_about[tool.name]
         if decision is None and (
-            always or is_risky(self.hass, seen.effects, self.temperatures)
+            always
+            or is_risky(
+                self.hass,
+                seen.effects,
+                self.temperatures,
+            )
         ):
             self._note(replace(seen, is_asked=True))
             decision = Ask("", "undone")
@@ -311,12 +303,12 @@ class CallGuard(Hooks):
     async def _compared(
         self,
         check: RequestCheck,
+        seen: CallReview,
         tool: ToolDefinition,
         arguments: JsonObject,
         decision: Deny | Ask | None,
     ) -> Deny | Ask | None:
         """Return the decision on a call, compared with the words of the person."""
-        seen = self._reviews[tool.name, canonical_json(arguments)]
         if isinstance(decision, Deny):
             return decision
         if decision and (some := await check.async_leaves_out(seen.entity_ids)):
@@ -443,12 +435,8 @@ class CallGuard(Hooks):
                     return
 
         def with_scenes(rules: HomeRules) -> HomeRules:
-            return replace(
-                rules,
-                policy=replace(
-                    rules.policy, sources=scenes | dict(rules.policy.sources)
-                ),
-            )
+            sources = scenes | dict(rules.policy.sources)
+            return replace(rules, policy=replace(rules.policy, sources=sources))
 
         async_get_home_rules(self.hass).async_change(with_scenes)
 
@@ -478,24 +466,27 @@ class CallGuard(Hooks):
             policy.sources,
         )
         does_change = changes_something(tool, effects)
-        level = policy.level_of(
+        level = policy.level_of(tool.name, self.labels.get(tool.name, ""))
+        judged = CallEffects(
             tool.name,
-            self.labels.get(tool.name, ""),
+            effects,
+            level if does_change else None,
         )
-        judged = CallEffects(tool.name, effects, level if does_change else None)
         judgement = judge(
-            *(
-                self.hass,
-                policy,
-                judged,
-                self.speaker,
-                dt_util.now(),
-            ),
-            self._guest_rules,
+            self.hass, policy, judged, self.speaker, dt_util.now(), self._guest_rules
         )
-        review = CallReview(call, effects, judgement, when=timed.when)
+        review = CallReview(
+            call,
+            effects,
+            judgement,
+            when=timed.when,
+        )
         if timed.when:
-            acting = ToolCall("", tool.name, canonical_json(timed.arguments))
+            acting = ToolCall(
+                "",
+                tool.name,
+                canonical_json(timed.arguments),
+            )
             review = replace(review, acting=acting)
         needed = judgement.verdict
         if needed is Verdict.ALLOW:
@@ -589,7 +580,11 @@ class CallGuard(Hooks):
         agreed_keys = {
             key
             for review in agreed
-            for key in action_keys(self.hass, review.effects, review.decisions)
+            for key in action_keys(
+                self.hass,
+                review.effects,
+                review.decisions,
+            )
         }
         used = frozenset(
             entity_id for review in agreed for entity_id in review.entity_ids

@@ -26,12 +26,13 @@ from homeassistant.components.notify.const import SERVICE_SEND_MESSAGE
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, CONF_WEBHOOK_ID
 from homeassistant.core import Context, Event, HomeAssistant, callback
-from homeassistant.helpers import device_registry as dr, entity_registry as er
+from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 
-from ..agent.messages import JsonValue
+from ..agent.messages import JsonObject, JsonValue
 from ..const import DOMAIN, LOGGER
+from ..home.entity_matches import device_name
 from ..internals.mobile_app import notify_action
 from ..records.turn_record import shown_text
 from ..settings.rules import async_get_home_rules
@@ -92,8 +93,8 @@ class _NotificationTexts:
     """Category `common` of a translation, by bare key."""
 
     @property
-    def _tag(self) -> str:
-        return f"{DOMAIN}_{self.question.id}"
+    def _tag(self) -> JsonObject:
+        return {"tag": f"{DOMAIN}_{self.question.id}"}
 
     def asking(
         self,
@@ -152,12 +153,12 @@ class _NotificationTexts:
         if answer is None or answer.channel is ApprovalWay.VOICE:
             return {
                 ATTR_MESSAGE: CLEAR,
-                ATTR_DATA: {"tag": self._tag},
+                ATTR_DATA: self._tag,
             }
         key = "notice_approved" if answer.approved else "notice_denied"
-        name = await self._async_name_of(answer.user_id)
-        if name:
-            sentence = self.sentences[f"{key}_by"].format(name=name)
+        user = await self.hass.auth.async_get_user(answer.user_id or "")
+        if user and user.name:
+            sentence = self.sentences[f"{key}_by"].format(name=user.name)
         else:
             sentence = self.sentences[key]
         return self._after(f"{sentence} {update.speech}".strip())
@@ -172,22 +173,18 @@ class _NotificationTexts:
         self, message: str, data: Mapping[str, JsonValue]
     ) -> _Notification:
         agent = self.hass.states.get(self.question.scope.agent_id)
-        android = {
+        android: JsonObject = {
             "channel": self.sentences["notice_channel"],
             "importance": "high",
             "priority": "high",
         }
-        shared = {
-            "tag": self._tag,
-            "group": DOMAIN,
-            **android,
-        }
-        title = agent.name if agent else "Chatterbox"
         return {
-            ATTR_TITLE: title,
+            ATTR_TITLE: agent.name if agent else "Chatterbox",
             ATTR_MESSAGE: shown_text(message),
             ATTR_DATA: {
-                **shared,
+                **self._tag,
+                "group": DOMAIN,
+                **android,
                 **data,
             },
         }
@@ -195,33 +192,12 @@ class _NotificationTexts:
     def _asked_by(self) -> str:
         """Return the speaker and the place, as far as they are known."""
         scope = self.question.scope
-        if scope.satellite_id:
-            satellite = self.hass.states.get(scope.satellite_id)
+        satellite = self.hass.states.get(scope.satellite_id or "")
+        if satellite:
+            place = satellite.name
         else:
-            satellite = None
-        if scope.device_id:
-            device = dr.async_get(self.hass).async_get(scope.device_id)
-        else:
-            device = None
-        if device:
-            at_device = device.name_by_user or device.name
-        else:
-            at_device = None
-        return " · ".join(
-            part
-            for part in (
-                self.question.speaker.name,
-                satellite.name if satellite else at_device,
-            )
-            if part
-        )
-
-    async def _async_name_of(self, user_id: str | None) -> str | None:
-        if user_id:
-            user = await self.hass.auth.async_get_user(user_id)
-        else:
-            user = None
-        return user.name if user else None
+            place = device_name(self.hass, scope.device_id)
+        return " · ".join(filter(None, (self.question.speaker.name, place)))
 
 
 async def _async_texts(
@@ -466,10 +442,7 @@ def can_announce(
     satellite_id: str | None,
 ) -> bool:
     """Return whether a satellite can announce something."""
-    if satellite_id:
-        state = hass.states.get(satellite_id)
-    else:
-        state = None
+    state = hass.states.get(satellite_id or "")
     return state is not None and bool(
         state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _CAN_ANNOUNCE
     )
@@ -499,18 +472,12 @@ def phones_of(
     user_id: str | None,
 ) -> list[str]:
     """Return the notify entities of the phones of a user that are connected."""
-    if user_id:
-        notifiers = [
-            one
-            for one in er.async_get(hass).entities
-            if one.startswith(f"{NOTIFY_DOMAIN}.")
-        ]
-    else:
-        notifiers = []
     return [
         one
-        for one in notifiers
-        if (phone := phone_of(hass, one)) and phone[1] == user_id
+        for one in er.async_get(hass).entities
+        if one.startswith(f"{NOTIFY_DOMAIN}.")
+        and (phone := phone_of(hass, one))
+        and phone[1] == user_id
     ]
 
 

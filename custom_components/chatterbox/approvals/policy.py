@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import Enum, auto
 from itertools import product
 from math import inf
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Final, assert_never
 
@@ -244,8 +245,8 @@ def is_of_intent(hass: HomeAssistant, tool: str) -> bool:
     )
 
 
-def _strictness(decision: Decision) -> int:
-    return decision.verdict.strictness
+_STRICTNESS: Final = attrgetter("verdict.strictness")
+"""Of a rule or a decision."""
 
 
 def _place(decision: Decision) -> tuple[str, str, str]:
@@ -373,15 +374,12 @@ class _Judge:
                 domain,
                 name,
             )
-            if fit is not _Fit.NO:
-                fitting = self._fitting(waiting, rule)
-            else:
-                fitting = []
+            if fit is _Fit.NO:
+                continue
+            fitting = self._fitting(waiting, rule)
             for action in fitting:
                 suspected[action] = max(
-                    suspected.get(action, rule),
-                    rule,
-                    key=lambda one: one.verdict.strictness,
+                    suspected.get(action, rule), rule, key=_STRICTNESS
                 )
             if fit is _Fit.YES and fitting:
                 done = set(fitting)
@@ -407,10 +405,7 @@ class _Judge:
             suspects.append(rule)
             if self._surely_fits(unknown.source, rule):
                 break
-        strictest = max(
-            suspects,
-            key=lambda rule: rule.verdict.strictness,
-        )
+        strictest = max(suspects, key=_STRICTNESS)
         decision = Decision(
             unknown,
             strictest.verdict,
@@ -420,23 +415,15 @@ class _Judge:
             return decision
         within = max(
             self._of_actions(unknown.reach),
-            key=_strictness,
-            default=Decision(
-                None,
-                Verdict.ALLOW,
-                None,
-            ),
+            key=_STRICTNESS,
+            default=Decision(None, Verdict.ALLOW, None),
         )
         within = replace(within, subject=unknown)
         # A step can be read but for its target, so the trust in a script does not count
         # for it.
         if unknown.reason is UnknownReason.TEMPLATE:
             return within
-        return min(
-            decision,
-            within,
-            key=_strictness,
-        )
+        return min(decision, within, key=_STRICTNESS)
 
     def _surely_fits(
         self,
@@ -486,14 +473,8 @@ class _Judge:
         """Return the labels of an entity, its device, the parents of that device, and its area."""
         entry = er.async_get(self.hass).async_get(entity_id)
         devices = dr.async_get(self.hass)
-        if entry:
-            found = set(entry.labels)
-        else:
-            found = set[str]()
-        if entry and entry.device_id:
-            device = devices.async_get(entry.device_id)
-        else:
-            device = None
+        found = set(entry.labels if entry else ())
+        device = devices.async_get((entry and entry.device_id) or "")
         while device:
             found |= device.labels
             if isinstance(device, dr.ChildDeviceEntry):
@@ -501,9 +482,8 @@ class _Judge:
             else:
                 device = None
         area_id = self.area_ids.get(entity_id)
-        if area_id and (area := ar.async_get(self.hass).async_get_area(area_id)):
-            found |= area.labels
-        return frozenset(found)
+        area = ar.async_get(self.hass).async_get_area(area_id or "")
+        return frozenset(found | area.labels if area else found)
 
 
 def _device_class(
@@ -697,7 +677,12 @@ _OPENING: Final = frozenset(
 def lets_in(hass: HomeAssistant, effects: Effects) -> bool:
     """Return whether one of the known effects opens what may be a door, a gate or a valve."""
     return any(
-        one.action in _OPENING and not _is_everyday(hass, one, {})
+        one.action in _OPENING
+        and not _is_everyday(
+            hass,
+            one,
+            {},
+        )
         for one in actions_of(effects)
     )
 

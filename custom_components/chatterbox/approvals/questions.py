@@ -148,13 +148,21 @@ class Question:
         )
         calls = [
             replace(option.call, id=call_id)
-            for option, call_id in zip(options, ids, strict=True)
+            for option, call_id in zip(
+                options,
+                ids,
+                strict=True,
+            )
         ]
         reviews = [
             replace(
                 review, call=call, effects=option.effects, judgement=None, options=()
             )
-            for option, call in zip(options, calls, strict=True)
+            for option, call in zip(
+                options,
+                calls,
+                strict=True,
+            )
         ]
         waiting = [PendingCall(call, "", CHOICE) for call in calls]
         waiting += [PendingCall(one.call, one.reason, UNASKED) for one in self.later]
@@ -322,22 +330,17 @@ class Approvals:
             _MOST_REPEATS_FOR_PIN if opened.question.needs_pin else 1
         )
 
-    def take(
-        self, question_id: str, answer: GivenAnswer, chosen: Sequence[CallOption] = ()
-    ) -> Question:
-        """Close a question with an answer, and with what was chosen, and return it. Raises `QuestionGone`."""
-        return self._take(question_id, answer, chosen)[0]
-
     async def answer(
         self,
         question_id: str,
         answer: GivenAnswer,
     ) -> str:
         """Answer a question through another channel, and return what the agent says. Raises `QuestionGone`."""
-        question, resume = self._take(question_id, answer)
+        opened = self._open.get(question_id)
+        question = self.take(question_id, answer)
         speech = ""
         try:
-            speech = await resume(question)
+            speech = await opened.resume(question) if opened else ""
         finally:
             self._send(QuestionUpdate(question, CallState.CONCLUDED, speech))
         return speech
@@ -358,9 +361,10 @@ class Approvals:
             if opened.question.scope.agent_id == agent_id and not opened.has_expired:
                 self._close(opened, CallState.DROPPED)
 
-    def _take(
+    def take(
         self, question_id: str, answer: GivenAnswer, chosen: Sequence[CallOption] = ()
-    ) -> tuple[Question, Resume]:
+    ) -> Question:
+        """Close a question with an answer, and with what was chosen, and return it. Raises `QuestionGone`."""
         opened = self._open.get(question_id)
         if opened is None or opened.has_expired:
             raise QuestionGone
@@ -374,7 +378,7 @@ class Approvals:
                 question, CallState.APPROVED if answer.approved else CallState.DENIED
             )
         )
-        return question, opened.resume
+        return question
 
     def _expire_in(
         self,

@@ -13,6 +13,7 @@ from collections.abc import (
     Collection,
     Iterable,
     Iterator,
+    Mapping,
     Sequence,
     Set as AbstractSet,
 )
@@ -196,12 +197,7 @@ class RequestCheck:
         elsewhere = self._elsewhere(home, key, targets)
         if elsewhere:
             return elsewhere
-        several, leads_away = await self._which_ones(
-            home,
-            arguments,
-            done,
-            effects,
-        )
+        several, leads_away = await self._which_ones(home, arguments, done, effects)
         near = self._one_near(several, targets)
         if near and key not in self._returned:
             self._returned.add(key)
@@ -213,7 +209,13 @@ class RequestCheck:
         )
         found = list[tuple[ExposedEntity, CallReview | None]]()
         for one in several:
-            review = await self._option(home, one, arguments, first, review_of)
+            review = await self._option(
+                home,
+                one,
+                arguments,
+                first,
+                review_of,
+            )
             # What rules forbid is no choice, unless the words lead to it.
             if leads_away or review is None or not review.refusal:
                 found.append((one, review))
@@ -341,7 +343,11 @@ class RequestCheck:
             for one in home.all_entities
             if one.entity_id in targets
             and one.area_id in known - there
-            and not self._has_word_of_place(home, one, of_places)
+            and not self._has_word_of_place(
+                home,
+                one,
+                of_places,
+            )
         ]
 
     def _has_word_of_place(
@@ -382,7 +388,7 @@ class RequestCheck:
             return "", False
         fitting = await self._async_fitting()
         home, (one, *others) = async_get_home(self.hass, CONVERSATION), fitting
-        if others or is_about_all(self.request.text, self.request.language):
+        if others or self.is_about_all:
             return _TOLD["some_fit"].format(names=_first_names(fitting)), True
         room = _room(home, one.area_id)
         if room:
@@ -474,13 +480,10 @@ class RequestCheck:
             self.hass, one.entity_id, self._words
         ):
             return False
-        kind, languages = (
-            _kind(self.hass, one.entity_id),
-            (self.request.language, self.hass.config.language),
-        )
         if await async_unexplained(self.hass, self.request.text, self.request.language):
             return True
-        of_kind = (await async_kind_names(self.hass, languages, [kind]))[kind]
+        kind = _kind(self.hass, one.entity_id)
+        of_kind = (await self._async_names_of([kind]))[kind]
         names = [name for other in home.all_entities for name in other.names]
         names += _names_of(home.rooms)
         return not self.request.words_of(names) <= self._words_for(
@@ -508,15 +511,11 @@ class RequestCheck:
             for wish in self._wanted
             if wish in able
         ]
-        if ways and able == self._wanted:
-            way = ways[0]
-        else:
-            way = None
-        if way:
-            tool = find_tool(way[0], self.tools)
-        else:
-            tool = None
-        if way is None or tool is None or any(other != way for other in ways):
+        if not ways or able != self._wanted:
+            return None
+        way = ways[0]
+        tool = way and find_tool(way[0], self.tools)
+        if not way or not tool or any(other != way for other in ways):
             return None
         return local_call(
             tool.name, {"name": one.entity_id, **dict(batched(way[1:], 2, strict=True))}
@@ -547,7 +546,11 @@ class RequestCheck:
         return [
             one
             for one in home.all_entities
-            if is_named_in(self.hass, one.entity_id, self._words)
+            if is_named_in(
+                self.hass,
+                one.entity_id,
+                self._words,
+            )
         ]
 
     async def _async_led_to(
@@ -601,14 +604,10 @@ class RequestCheck:
             if (state := self.hass.states.get(one.entity_id))
         ]
         wanted = _states_of("fulfilled", self._wanted)
-        is_any = is_about_all(
-            self.request.text,
-            self.request.language,
-        )
         return (
             bool(states)
             and not wanted.issuperset(states)
-            and (is_any or wanted.isdisjoint(states))
+            and (self.is_about_all or wanted.isdisjoint(states))
         )
 
     async def _opposite(
@@ -875,12 +874,7 @@ class RequestCheck:
             for one in entity_ids
             if one.partition(".")[0] not in leave_out
         }
-        languages = (self.request.language, self.hass.config.language)
-        names = await async_kind_names(
-            self.hass,
-            languages,
-            kinds.values(),
-        )
+        names = await self._async_names_of(kinds.values())
         named = {
             kind
             for kind, ways in names.items()
@@ -892,7 +886,13 @@ class RequestCheck:
             if in_any_form or not kind.is_plural
         ]
         as_known = {
-            one: KnownEntity(one, kind[0], (), kind[1], None)
+            one: KnownEntity(
+                one,
+                kind[0],
+                (),
+                kind[1],
+                None,
+            )
             for one, kind in kinds.items()
         }
         return {
@@ -901,6 +901,16 @@ class RequestCheck:
             if kind in named or any(each.has(as_known[one]) for each in of_words)
         }
 
+    async def _async_names_of(
+        self, kinds: Collection[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], Collection[str]]:
+        languages = (self.request.language, self.hass.config.language)
+        return await async_kind_names(
+            self.hass,
+            languages,
+            kinds,
+        )
+
     async def _async_kinds_in_words(self) -> Sequence[EntityKind]:
         """Return the kinds that are words of the request, as the language is read: "the water", "the list"."""
         words = await self.hass.async_add_executor_job(
@@ -908,14 +918,16 @@ class RequestCheck:
             self.request.language,
         )
         heard = tokens_of_phrase(self.request.text[-MOST_COMPARED:])
-        if words:
-            found = [
-                one
-                for at in range(len(heard))
-                for _, one in words.phrases.found(heard, at)
-            ]
-        else:
-            found = []
+        if words is None:
+            return ()
+        found = (
+            one
+            for at in range(len(heard))
+            for _, one in words.phrases.found(
+                heard,
+                at,
+            )
+        )
         kinds = {
             **KINDS,
             "list": EntityKind(frozenset({TODO})),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import Final, NamedTuple, assert_never
 
 from ..agent.events import Answer
@@ -54,7 +55,11 @@ class ApprovalWay(StrEnum):
     """A trusted automation or script spoke to the agent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class GivenAnswer(Answer):
     """An answer, and how it was given."""
 
@@ -278,11 +283,9 @@ class CallReview:
             if action.entity_id in done
         }
         return tuple(
-            [
-                one
-                for one in actions
-                if one.entity_id in done or (one.domain, one.action) not in named
-            ]
+            one
+            for one in actions
+            if one.entity_id in done or (one.domain, one.action) not in named
         )
 
     @property
@@ -304,12 +307,9 @@ class CallReview:
     @property
     def own_rules(self) -> tuple[Rule, ...]:
         """The rules of the user that decided, each once."""
-        deciding = [
-            decision.rule
-            for decision in self.decisions
-            if _decider(decision.rule) is DecidedBy.RULE
-        ]
-        return tuple(dict.fromkeys(rule for rule in deciding if rule))[:_MOST_RULES]
+        deciding = dict.fromkeys(decision.rule for decision in self.decisions)
+        own = (one for one in deciding if one and one not in DEFAULT_RULES)
+        return tuple(islice(own, _MOST_RULES))
 
     @property
     def approval(self) -> ApprovalWay:

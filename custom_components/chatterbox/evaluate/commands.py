@@ -18,6 +18,7 @@ from ..panel.commands import (
     CommandRefused,
     Viewer,
     async_register_command,
+    text_field,
 )
 from ..repairs import unreadable_files
 from ..runtime.agents import async_agent_entries
@@ -51,14 +52,7 @@ ORDER_FIELDS: Final[VolDictType] = {
     ),
 }
 """Fields of an order. Without agents, all are tried."""
-_RESULT: Final = vol.Schema(
-    {
-        vol.Required("result_id"): vol.All(
-            str,
-            vol.Length(max=64),
-        )
-    }
-)
+_RESULT: Final = vol.Schema({vol.Required("result_id"): text_field(64)})
 
 
 def async_register_commands(hass: HomeAssistant) -> None:
@@ -139,18 +133,12 @@ def _previewed(
 ) -> JsonObject:
     """Return an agent, the service on the internet that gets the requests, and about what they cost."""
     entity = er.async_get(hass).async_get(agent_id)
+    entry_id, subentry_id = "", ""
     if entity:
-        entry = hass.config_entries.async_get_entry(entity.config_entry_id or "")
-    else:
-        entry = None
-    if entry:
-        address = entry.data.get(CONF_BASE_URL, "")
-    else:
-        address = ""
-    if entity:
+        entry_id = entity.config_entry_id or ""
         subentry_id = entity.config_subentry_id or ""
-    else:
-        subentry_id = ""
+    entry = hass.config_entries.async_get_entry(entry_id)
+    address = entry.data.get(CONF_BASE_URL, "") if entry else ""
     has_model = entry is None or entry.data[CONF_KIND] != ServiceKind.OFFLINE
     return {
         "agent_id": agent_id,

@@ -192,7 +192,11 @@ async def _async_is_answered(
 ) -> bool:
     if request.number is not None:
         return any(
-            abs(one - request.number) <= max(_NEAR, abs(request.number) * _SHARE)
+            abs(one - request.number)
+            <= max(
+                _NEAR,
+                abs(request.number) * _SHARE,
+            )
             for one in _numbers(text)
         )
     match understand_answer(_CLAUSE.split(text)[0], understood_language(language)):
@@ -208,10 +212,9 @@ async def _async_is_answered(
         "entity_component",
         {domain},
     )
-    if request.is_so:
-        right = request.asked_state
-    else:
-        right = OPPOSITES[request.asked_state]
+    right = request.asked_state
+    if not request.is_so:
+        right = OPPOSITES[right]
     is_named, is_opposite = (
         contains_phrase(
             words,

@@ -93,17 +93,16 @@ class Viewer:
         return Context(user_id=self.user.id)
 
 
+def text_field(most: int, least: int = 0) -> object:
+    """Return the schema of a text with so many characters."""
+    return vol.All(str, vol.Length(least, most))
+
+
 NO_FIELDS: Final = vol.Schema({})
 IN_LANGUAGE: Final[dict[vol.Marker, object]] = {
-    vol.Optional("language"): vol.All(
-        str,
-        vol.Length(max=35),
-    )
+    vol.Optional("language"): text_field(35)
 }
-ID_FIELD: Final = vol.All(
-    str,
-    vol.Length(min=1, max=100),
-)
+ID_FIELD: Final = text_field(100, 1)
 
 
 type CommandAnswer = Callable[[Viewer, Mapping[str, Any]], Awaitable[object]]
@@ -128,9 +127,9 @@ def async_register_command(
     ) -> None:
         number = msg["id"]
         try:
-            viewer = _admitted(
-                Viewer(hass, connection.user, connection), for_users=for_users
-            )
+            viewer = Viewer(hass, connection.user, connection)
+            if not (viewer.is_admin or (for_users and viewer.is_allowed)):
+                raise CommandRefused(UNAUTHORIZED)
             data = schema(
                 {key: value for key, value in msg.items() if key not in _SHARED_KEYS}
             )
@@ -156,16 +155,6 @@ def async_register_command(
             connection.send_result(number, result)
 
     websocket_api.async_register_command(hass, f"{DOMAIN}/{name}", handle, _UNCHECKED)
-
-
-def _admitted(
-    viewer: Viewer,
-    *,
-    for_users: bool,
-) -> Viewer:
-    if not (viewer.is_admin or (for_users and viewer.is_allowed)):
-        raise CommandRefused(UNAUTHORIZED)
-    return viewer
 
 
 _UNCHECKED: Final = cast("VolSchemaType", lambda message: message)

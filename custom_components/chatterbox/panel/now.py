@@ -63,6 +63,7 @@ from .commands import (
     CommandRefused,
     Viewer,
     async_register_command,
+    text_field,
 )
 from .turn_view import TurnViews
 
@@ -107,10 +108,7 @@ _EDIT: Final = _PLAN.extend(
             ),
             vol.Range(min=0, max=1e11),
         ),
-        vol.Optional("text", default=""): vol.All(
-            str,
-            vol.Length(max=1000),
-        ),
+        vol.Optional("text", default=""): text_field(1000),
     }
 )
 
@@ -137,7 +135,11 @@ def async_register_now(hass: HomeAssistant) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class AgentNow:
     """An agent."""
 
@@ -163,7 +165,11 @@ class AgentNow:
     last_turn_at: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class QuestionNow:
     """A question that waits."""
 
@@ -184,7 +190,11 @@ class QuestionNow:
     """None if the turn is not stored."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class PlanNow:
     """A plan for later."""
 

@@ -68,6 +68,7 @@ from .commands import (
     CommandRefused,
     Viewer,
     async_register_command,
+    text_field,
 )
 from .rule_changes import (
     ChangeRefused,
@@ -89,12 +90,7 @@ _LONGEST: Final = 500
 """Characters of a sentence to try."""
 _ERRORS: Final = f"component.{DOMAIN}.config_subentries.conversation.error."
 
-_LANGUAGE: Final[dict[vol.Marker, object]] = {
-    vol.Required("language"): vol.All(
-        str,
-        vol.Length(max=35),
-    )
-}
+_LANGUAGE: Final[dict[vol.Marker, object]] = {vol.Required("language"): text_field(35)}
 _CHANGE: Final = {
     **_LANGUAGE,
     vol.Required("version"): str,
@@ -106,15 +102,9 @@ _VERDICT: Final = vol.All(
 _ROWS: Final = vol.Schema(
     {
         **_LANGUAGE,
-        vol.Optional("search", default=""): vol.All(
-            str,
-            vol.Length(max=200),
-        ),
+        vol.Optional("search", default=""): text_field(200),
         vol.Optional("verdict"): _VERDICT,
-        vol.Optional("area"): vol.All(
-            str,
-            vol.Length(max=200),
-        ),
+        vol.Optional("area"): text_field(200),
         vol.Optional("offset", default=0): vol.All(
             int,
             vol.Range(0),
@@ -154,10 +144,7 @@ _PIN: Final = vol.Schema(
 _TRIAL: Final = vol.Schema(
     {
         **_LANGUAGE,
-        vol.Required("sentence"): vol.All(
-            str,
-            vol.Length(1, _LONGEST),
-        ),
+        vol.Required("sentence"): text_field(_LONGEST, 1),
         vol.Required("agent"): str,
     }
 )

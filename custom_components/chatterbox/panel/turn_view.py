@@ -7,7 +7,6 @@ from itertools import islice
 from typing import Annotated, Final
 
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import device_registry as dr
 from pydantic import AliasPath, Field, TypeAdapter, ValidationError
 
 from ..agent.events import StopReason
@@ -19,7 +18,7 @@ from ..approvals.review import CallState
 from ..const import DOMAIN, REDACTED_PIN
 from ..history.store.query import FoundTurn
 from ..history.store.records import AuditRecord, StoredTurn, answered_in, said_in
-from ..home.entity_matches import entity_name, tool_name, written
+from ..home.entity_matches import device_name, entity_name, tool_name, written
 from ..records.turn_record import shown_call, shown_result
 from ..runtime.agents import HOME_ASSISTANT
 from ..runtime.rule_labels import async_get_rule_labels
@@ -160,7 +159,11 @@ class Mark:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class TurnRow:
     """A turn in a list."""
 
@@ -179,7 +182,11 @@ class TurnRow:
     marks: Sequence[Mark]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class CallView:
     """One call of a tool."""
 
@@ -194,7 +201,11 @@ class CallView:
     """Whether its result came from outside the home."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    kw_only=True,
+)
 class TurnView(TurnRow):
     """Everything about a turn."""
 
@@ -247,12 +258,9 @@ class TurnViews:
         self, device_id: str | None, satellite_id: str | None = None
     ) -> str | None:
         """Return the name of the device that was spoken to, or of the satellite; None if it is unknown."""
-        if device_id:
-            device = dr.async_get(self.hass).async_get(device_id)
-        else:
-            device = None
-        if device and (name := device.name_by_user or device.name):
-            return written(name)
+        device = device_name(self.hass, device_id)
+        if device:
+            return written(device)
         if satellite_id:
             return entity_name(self.hass, satellite_id)
         return None
@@ -446,11 +454,8 @@ class TurnViews:
                 )
 
     async def _async_change(self, change: AuditRecord) -> Mapping[str, JsonValue]:
-        user_id = change.body.get("answered_by")
-        if isinstance(user_id, str):
-            user = await self.hass.auth.async_get_user(user_id)
-        else:
-            user = None
+        user_id = str(change.body.get("answered_by"))
+        user = await self.hass.auth.async_get_user(user_id)
         plain = {name: self._json(change.body.get(name)) for name in _SHOWN_OF_CHANGE}
         rules = await self._async_rules(change.body.get("rules"))
         known = {

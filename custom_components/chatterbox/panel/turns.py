@@ -4,9 +4,9 @@ import asyncio
 import heapq
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, islice
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, Final
 
 import voluptuous as vol
@@ -36,6 +36,7 @@ from .commands import (
     CommandRefused,
     Viewer,
     async_register_command,
+    text_field,
 )
 from .turn_view import TurnRow, TurnViews
 
@@ -83,10 +84,7 @@ _LIST: Final = vol.Schema(
         vol.Optional("limit", default=_PAGE): vol.All(
             int, vol.Range(min=1, max=_MOST_ROWS)
         ),
-        vol.Optional("words", default=""): vol.All(
-            str,
-            vol.Length(max=_LONGEST_WORDS),
-        ),
+        vol.Optional("words", default=""): text_field(_LONGEST_WORDS),
         vol.Optional("person_id"): ID_FIELD,
         vol.Optional("device_id"): ID_FIELD,
         vol.Optional("agent"): ID_FIELD,
@@ -162,7 +160,11 @@ async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
     query = _query(viewer, data)
     reading = (
         store.listed_turns(replace(query, before=at))
-        for store, at in zip(stores, before, strict=True)
+        for store, at in zip(
+            stores,
+            before,
+            strict=True,
+        )
     )
     answers = await asyncio.gather(*reading, return_exceptions=True)
     pages = list[Sequence[ListedTurn]]()
@@ -181,11 +183,7 @@ async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
                 totals.append(matching or 0)
     if trouble and not totals:
         raise trouble
-    merged = heapq.merge(
-        *map(_of_store, count(), pages),
-        key=_age,
-    )
-    taken = [*islice(merged, most)]
+    taken = [*islice(_merged(pages), most)]
     views = await _async_views(viewer, data)
     last = [*map(_or_newest, before)]
     rows: list[TurnRow] = []
@@ -238,15 +236,15 @@ async def _async_views(
     )
 
 
-def _of_store(
-    number: int,
-    page: Sequence[ListedTurn],
-) -> list[tuple[int, ListedTurn]]:
-    return [(number, one) for one in page]
-
-
-def _age(numbered: tuple[int, ListedTurn]) -> float:
-    return -numbered[1].turn.ended_at
+def _merged(
+    pages: Sequence[Sequence[ListedTurn]],
+) -> Iterator[tuple[int, ListedTurn]]:
+    """Yield the turns of all stores, the newest first, each with the number of its store."""
+    numbered = (zip(repeat(number), page) for number, page in enumerate(pages))
+    return heapq.merge(
+        *numbered,
+        key=lambda found: -found[1].turn.ended_at,
+    )
 
 
 def _or_newest(seq: int | None) -> int:

@@ -253,7 +253,10 @@ def _fillers(code: str) -> tuple[frozenset[Phrase], frozenset[str]]:
     }
     around = {
         word
-        for phrase in _folded((*wording.named, *wording.placed, *wording.it), slots)
+        for phrase in _folded(
+            (*wording.named, *wording.placed, *wording.it),
+            slots,
+        )
         for word in phrase
     }
     return polite, frozenset(around - {"x"})
@@ -297,9 +300,9 @@ def _meaning(
     ):
         return Meaning.OTHER
     phrases = _answer_phrases(code, question)
-    if phrases.agree(words):
+    if phrases.lead(words, phrases.yes, phrases.after_yes, phrases.yes_alone):
         return Meaning.YES
-    if phrases.decline(words):
+    if phrases.lead(words, phrases.no, phrases.no, phrases.no_alone):
         return Meaning.NO
     return Meaning.OTHER
 
@@ -323,25 +326,7 @@ class _AnswerPhrases:
     no_alone: frozenset[Phrase]
     courtesies: frozenset[Phrase]
 
-    def agree(self, words: Phrase) -> bool:
-        """Return True if the words are a plain yes."""
-        return self._lead(
-            words,
-            self.yes,
-            self.after_yes,
-            self.yes_alone,
-        )
-
-    def decline(self, words: Phrase) -> bool:
-        """Return True if the words are a plain no."""
-        return self._lead(
-            words,
-            self.no,
-            self.no,
-            self.no_alone,
-        )
-
-    def _lead(
+    def lead(
         self,
         words: Phrase,
         first: frozenset[Phrase],
