@@ -162,10 +162,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     ) -> ConfigFlowResult:
         """Add the offline service, which needs nothing."""
         self._async_abort_entries_match({const.CONF_KIND: const.ServiceKind.OFFLINE})
-        self._service = replace(
-            self._service,
-            kind=const.ServiceKind.OFFLINE,
-        )
+        self._service = replace(self._service, kind=const.ServiceKind.OFFLINE)
         return await self.async_step_first_agent()
 
     async def async_step_in_my_home(
@@ -361,23 +358,12 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
         """Warn of a window that the prompt of the home nearly fills."""
-        sentences = await async_viewer_sentences(self.hass)
-        if self._tight_window:
-            warning = self._tight_window.warning(
-                sentences,
-                model_title(self._model),
-            )
-        else:
-            warning = ""
         uses_tools = self._trial is not None and self._trial.uses_tools
-        return self.async_show_menu(
-            step_id="small_window",
-            menu_options=[
-                CONF_MODEL,
-                _STEP_FIRST_AGENT if uses_tools else _STEP_NO_TOOLS,
-            ],
-            description_placeholders=self._placeholders("small_window")
-            | {"trial": warning},
+        next_step = _STEP_FIRST_AGENT if uses_tools else _STEP_NO_TOOLS
+        return await self._async_warn(
+            "small_window",
+            self._tight_window,
+            next_step,
         )
 
     async def async_step_no_tools(
@@ -385,19 +371,23 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
         """Warn of a model that only talked, or of a server that refuses tools."""
+        return await self._async_warn(
+            _STEP_NO_TOOLS,
+            self._trial,
+            _STEP_FIRST_AGENT,
+        )
+
+    async def _async_warn(
+        self, step_id: str, reason: ToolTrial | TightWindow | None, next_step: str
+    ) -> ConfigFlowResult:
+        """Let another model be chosen, or go on with this one."""
         sentences = await async_viewer_sentences(self.hass)
-        if self._trial:
-            warning = self._trial.warning(
-                sentences,
-                model_title(self._model),
-            )
-        else:
-            warning = ""
+        model = model_title(self._model)
+        trial = {"trial": reason.warning(sentences, model) if reason else ""}
         return self.async_show_menu(
-            step_id=_STEP_NO_TOOLS,
-            menu_options=[CONF_MODEL, _STEP_FIRST_AGENT],
-            description_placeholders=self._placeholders(_STEP_NO_TOOLS)
-            | {"trial": warning},
+            step_id=step_id,
+            menu_options=[CONF_MODEL, next_step],
+            description_placeholders=self._placeholders(step_id) | trial,
         )
 
     async def async_step_first_agent(
@@ -409,11 +399,8 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             self._service.kind,
             self._model,
         )
-        if user_input is None:
-            errors = {}
-        else:
-            errors = form.errors(user_input)
-        if user_input is None or errors:
+        errors = form.errors(user_input) if user_input else {}
+        if not user_input or errors:
             return self.async_show_form(
                 step_id=_STEP_FIRST_AGENT,
                 data_schema=self.add_suggested_values_to_schema(
@@ -444,7 +431,11 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         self._is_sent = True
         if self._entry_of(data):
             return self.async_abort(reason="already_configured")
-        return self.async_create_entry(title=title, data=data, subentries=subentries)
+        return self.async_create_entry(
+            title=title,
+            data=data,
+            subentries=subentries,
+        )
 
     def _first_agent(self, name: str) -> ConfigSubentryData:
         agent = new_agent_data(self._service.kind, self._model) | self._waits(_NO_MODEL)
@@ -653,7 +644,11 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         """Take another interface over which the server answers, if there is one."""
         settings = AgentSettings(model)
         servers = {
-            one: model_server(self.hass, one.data, settings)
+            one: model_server(
+                self.hass,
+                one.data,
+                settings,
+            )
             for one in self._service.others
         }
         self._service = (
@@ -685,12 +680,10 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         else:
             title = entry.title
         if entry.update_listeners:  # they reload the entry
-            return self.async_update_and_abort(
-                entry,
-                data=data,
-                title=title,
-            )
-        return self.async_update_reload_and_abort(
+            finish = self.async_update_and_abort
+        else:
+            finish = self.async_update_reload_and_abort
+        return finish(
             entry,
             data=data,
             title=title,

@@ -258,7 +258,11 @@ def read_approvals(
 ) -> HomeRules | list[Problem]:
     """Return form values as rules of the home with a PIN and with trust in sources of tools, or their problems."""
     who_speaks, guests = form.get(SECTION_WHO_SPEAKS, {}), form.get(SECTION_GUESTS, {})
-    policy = read_rules(form.get(const.CONF_RULES), labels, has_pin=pin is not None)
+    policy = read_rules(
+        form.get(const.CONF_RULES),
+        labels,
+        has_pin=pin is not None,
+    )
     people = _read_people(who_speaks.get(const.CONF_PEOPLE_AT_SATELLITES))
     night = _read_night(form.get(SECTION_NIGHT, {}))
     if (
@@ -266,17 +270,11 @@ def read_approvals(
         or isinstance(people, Problem)
         or isinstance(night, Problem)
     ):
-        if isinstance(policy, list):
-            problems = policy
-        else:
-            problems = []
+        problems = policy if isinstance(policy, list) else []
         return problems + [
             problem for problem in (people, night) if isinstance(problem, Problem)
         ]
-    if pin:
-        uses = form.get(FIELD_PIN_FOR, ())
-    else:
-        uses = ()
+    uses = form.get(FIELD_PIN_FOR, ()) if pin else ()
     if pin and (problem := find_pin_problem(policy.rules, uses)):
         return [problem]
     return HomeRules(
@@ -312,38 +310,28 @@ def find_pin_problem(
             "pin_not_needed",
             {"rule": str(number)},
         )
-    has_effect = uses or any(rule.verdict is Verdict.PIN for rule in rules)
-    if has_effect:
+    if uses or any(rule.verdict is Verdict.PIN for rule in rules):
         return None
-    return Problem(
-        FIELD_PIN_FOR,
-        "pin_for_nothing",
-        {},
-    )
+    return Problem(FIELD_PIN_FOR, "pin_for_nothing")
 
 
 def _read_people(rows: JsonValue) -> dict[str, str] | Problem:
     """Return the people at satellites, or the problem of the first invalid row."""
     people: dict[str, str] = {}
     for number, row in enumerate(as_list(rows) if rows else [], start=1):
-        device, person = (
-            (row.get(FIELD_DEVICE), row.get(FIELD_PERSON))
-            if isinstance(row, dict)
-            else (None, None)
+        match row:
+            case {"device": str(device), "person": str(person)} if device and person:
+                if device not in people:
+                    people[device] = person
+                    continue
+                key = "satellite_twice"
+            case _:
+                key = "satellite_incomplete"
+        return Problem(
+            SECTION_WHO_SPEAKS,
+            key,
+            {"row": str(number)},
         )
-        if not (
-            isinstance(device, str) and isinstance(person, str) and device and person
-        ):
-            return Problem(
-                SECTION_WHO_SPEAKS, "satellite_incomplete", {"row": str(number)}
-            )
-        if device in people:
-            return Problem(
-                SECTION_WHO_SPEAKS,
-                "satellite_twice",
-                {"row": str(number)},
-            )
-        people[device] = person
     return people
 
 
@@ -354,9 +342,5 @@ def _read_night(times: Mapping[str, Any]) -> TimeWindow | Problem | None:
     if after and before and after != before:
         return TimeWindow(after, before)
     if any(given):
-        return Problem(
-            SECTION_NIGHT,
-            "night_incomplete",
-            {},
-        )
+        return Problem(SECTION_NIGHT, "night_incomplete")
     return None

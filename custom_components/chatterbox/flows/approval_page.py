@@ -160,10 +160,7 @@ class ApprovalPage:
 
     def _area(self, row: EntityVerdict) -> str:
         area_id = areas_of_entities(self.hass).get(row.entity_id)
-        if area_id:
-            area = ar.async_get(self.hass).async_get_area(area_id)
-        else:
-            area = None
+        area = ar.async_get(self.hass).async_get_area(area_id or "")
         return area.name if area else ""
 
     def _what(self, row: EntityVerdict) -> str:

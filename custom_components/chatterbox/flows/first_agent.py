@@ -236,17 +236,11 @@ def _agent_of(
 ) -> str | None:
     """Return the title of our agent that serves an assistant."""
     entity = er.async_get(hass).async_get(pipeline.conversation_engine)
-    if entity:
-        entry = hass.config_entries.async_get_entry(entity.config_entry_id or "")
-    else:
-        entry = None
-    if entity and entry:
-        agent = entry.subentries.get(entity.config_subentry_id or "")
-    else:
-        agent = None
-    if agent and entry and entry.domain == DOMAIN:
-        return agent.title
-    return None
+    if entity is None or entity.platform != DOMAIN:
+        return None
+    entry = hass.config_entries.async_get_entry(entity.config_entry_id or "")
+    agent = entry and entry.subentries.get(entity.config_subentry_id or "")
+    return agent.title if agent else None
 
 
 def async_use_added_agent(
@@ -257,13 +251,10 @@ def async_use_added_agent(
 
     @callback
     def async_follow(change: ConfigEntryChange, changed: ConfigEntry) -> None:
-        if changed.entry_id == entry.entry_id:
-            added = changed.subentries.keys() - known
-        else:
-            added = set[str]()
-        if added or (
-            changed.entry_id == entry.entry_id and change is ConfigEntryChange.REMOVED
-        ):
+        if changed.entry_id != entry.entry_id:
+            return
+        added = changed.subentries.keys() - known
+        if added or change is ConfigEntryChange.REMOVED:
             stop()
         # Registered here, so that nothing has to wait for the entity, which comes once
         # its entry is loaded.
@@ -337,17 +328,9 @@ async def async_sentences_to_try(
     understands them.
     """
     store = assistants(hass)
-    if store:
-        known = store.data
-    else:
-        known = {}
-    languages = [
-        known[pipeline_id].language for pipeline_id in chosen if pipeline_id in known
-    ]
-    if languages:
-        language = languages[0]
-    else:
-        language = hass.config.language
+    known = store.data if store else {}
+    languages = [known[one].language for one in chosen if one in known]
+    language = next(iter(languages), hass.config.language)
     sentences = await async_get_sentences(hass, language)
     questions, done = list[str](), list[str]()
     rules = async_get_home_rules(hass).current
@@ -361,15 +344,10 @@ async def async_sentences_to_try(
         if kind is ServiceKind.OFFLINE and not await async_recognize(hass, sentence):
             continue
         (done if verdict is Verdict.ALLOW else questions).append(text)
-    if kind is ServiceKind.OFFLINE:
-        only_model = []
-    else:
-        only_model = [sentences["example_only_model"]]
-    return [
-        *done[: _SENTENCES - len(questions[:1])],
-        *questions[:1],
-        *only_model,
-    ]
+    requests = [*done[: _SENTENCES - len(questions[:1])], *questions[:1]]
+    if kind is not ServiceKind.OFFLINE:
+        requests.append(sentences["example_only_model"])
+    return requests
 
 
 async def async_ready(
@@ -387,10 +365,7 @@ async def async_ready(
     """
     sentences = await async_viewer_sentences(hass)
     store = assistants(hass)
-    if store:
-        known = store.data
-    else:
-        known = {}
+    known = store.data if store else {}
     names = [
         name if one == _NEW_ASSISTANT else known[one].name
         for one in chosen
@@ -402,11 +377,7 @@ async def async_ready(
         key = "try_it"
     else:
         key = "try_it_choose"
-    requests = await async_sentences_to_try(
-        hass,
-        kind,
-        chosen,
-    )
+    requests = await async_sentences_to_try(hass, kind, chosen)
     return {
         "agent": name,
         "requests": "\n".join(f"- {escaped(request)}" for request in requests),

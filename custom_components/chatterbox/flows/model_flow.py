@@ -77,6 +77,7 @@ from .dialog import (
 )
 from .service_checks import (
     MEASURED,
+    ToolTrial,
     async_home_prompt,
     async_tight_window,
     measure,
@@ -118,9 +119,6 @@ class _UncheckedEntitySelector(selector.EntitySelector):
     def __call__(self, data: Any) -> list[str]:
         entities: list[str] = vol.Schema([str])(data)
         return entities
-
-
-_TEXT: Final = selector.TextSelector()
 
 
 def model_selector(
@@ -206,6 +204,26 @@ def number_selector(number: NumberOption) -> selector.NumberSelector:
     return _UncheckedNumberSelector(bounds | unit if number.unit else bounds)
 
 
+_FIELDS: Final[Mapping[str, selector.Selector[Any]]] = {
+    **dict.fromkeys(SCRIPTS, selector.EntitySelector({"domain": const.SCRIPT_DOMAIN})),
+    const.CONF_LOOK_TASK: selector.EntitySelector(
+        {
+            "filter": {
+                "domain": "ai_task",
+                "supported_features": [
+                    "ai_task.AITaskEntityFeature.SUPPORT_ATTACHMENTS"
+                ],
+            }
+        }
+    ),
+    CONF_PROMPT: _UncheckedTemplateSelector(),
+    const.CONF_WEB_SEARCH_ADDRESS: selector.TextSelector(),
+    const.CONF_WEB_SEARCH_KEY: PASSWORD,
+    const.CONF_EXTRA_PARAMETERS: selector.ObjectSelector(),
+}
+"""Those that are neither numbers nor choices, nor know the agent; all others are switches."""
+
+
 def _selector(option: str) -> selector.Selector[Any]:
     if option in NUMBERS:
         return number_selector(NUMBERS[option])
@@ -217,40 +235,20 @@ def _selector(option: str) -> selector.Selector[Any]:
             translation_key=option,
             multiple=several,
         )
-    if option in SCRIPTS:
-        return selector.EntitySelector({"domain": const.SCRIPT_DOMAIN})
-    if option == const.CONF_LOOK_TASK:
-        sees = ["ai_task.AITaskEntityFeature.SUPPORT_ATTACHMENTS"]
-        return selector.EntitySelector(
-            {
-                "filter": {
-                    "domain": "ai_task",
-                    "supported_features": sees,
-                }
-            }
-        )
-    if option == CONF_PROMPT:
-        return _UncheckedTemplateSelector()
-    if option in (const.CONF_WEB_SEARCH_ADDRESS, const.CONF_WEB_SEARCH_KEY):
-        return _TEXT if option == const.CONF_WEB_SEARCH_ADDRESS else PASSWORD
-    return (
-        selector.ObjectSelector()
-        if option == const.CONF_EXTRA_PARAMETERS
-        else selector.BooleanSelector()
-    )
+    return _FIELDS.get(option, selector.BooleanSelector())
 
 
 def _find_search_typos(values: Mapping[str, Any]) -> list[Problem]:
     """Return the problem of what searches the web, if its address or its key is missing or invalid."""
     match values.get(const.CONF_WEB_SEARCH):
         case WebSearch.BRAVE if not values.get(const.CONF_WEB_SEARCH_KEY, "").strip():
-            return [Problem(const.CONF_WEB_SEARCH_KEY, "search_key_missing", {})]
+            return [Problem(const.CONF_WEB_SEARCH_KEY, "search_key_missing")]
         case WebSearch.SEARXNG:
             try:
                 parse_address(values.get(const.CONF_WEB_SEARCH_ADDRESS, ""))
             except InvalidAddress:
                 place = const.CONF_WEB_SEARCH_ADDRESS
-                return [Problem(place, "search_address_unfit", {})]
+                return [Problem(place, "search_address_unfit")]
         case _:
             pass
     return []
@@ -406,11 +404,9 @@ class ModelFlow(ConfigSubentryFlow):
             for name, value in user_input.get(group, {}).items()
         }
         problems = self._find_typos(step_id, values)
+        data: dict[str, Any] = {}
         if not problems:
             data = self._as_data(groups, values)
-        else:
-            data = {}
-        if not problems:
             place = CONF_MODEL if step_id == SETTINGS else ANSWERS
             now, stored = self.settings_of(data), self.settings_of(self._stored)
             problems = await self._async_try(
@@ -483,9 +479,9 @@ class ModelFlow(ConfigSubentryFlow):
         """Return the problems that need no server to find."""
         problems: list[Problem] = []
         if step_id == SETTINGS and not values[CONF_NAME].strip():
-            problems.append(Problem(CONF_NAME, "name_missing", {}))
+            problems.append(Problem(CONF_NAME, "name_missing"))
         if CONF_MODEL in values and not values[CONF_MODEL].strip():
-            problems.append(Problem(CONF_MODEL, "model_missing", {}))
+            problems.append(Problem(CONF_MODEL, "model_missing"))
         try:
             Template(values.get(CONF_PROMPT, ""), self.hass).ensure_valid()
         except TemplateError as error:
@@ -500,7 +496,7 @@ class ModelFlow(ConfigSubentryFlow):
         if not set(values.get(const.CONF_FALLBACKS, ())) <= set(
             self._fallbacks.values()
         ):
-            problems.append(Problem(const.CONF_FALLBACKS, "fallback_unknown", {}))
+            problems.append(Problem(const.CONF_FALLBACKS, "fallback_unknown"))
         return problems
 
     async def _async_try(
@@ -538,19 +534,12 @@ class ModelFlow(ConfigSubentryFlow):
             const.LOGGER.debug("The model cannot be used: %s", error)
             has_options = not asks_alike(settings, AgentSettings(settings.model))
             if isinstance(error, ProviderRejectedRequest) and has_options:
-                return [
-                    Problem(
-                        ANSWERS,
-                        "options_refused",
-                        {"refusal": error.words or str(error)},
-                    )
-                ]
-            explanation = (
-                [Problem(place, "service_said", {"words": error.words})]
-                if error.words
-                else []
-            )
-            return [Problem(place, error_key(error), {}), *explanation]
+                refusal = {"refusal": error.words or str(error)}
+                return [Problem(ANSWERS, "options_refused", refusal)]
+            problems = [Problem(place, error_key(error))]
+            if error.words:
+                problems.append(Problem(place, "service_said", {"words": error.words}))
+            return problems
 
     async def _async_try_search(
         self, settings: AgentSettings, stored: AgentSettings
@@ -576,12 +565,11 @@ class ModelFlow(ConfigSubentryFlow):
             )
         except ProviderError as error:
             const.LOGGER.debug("The web cannot be searched: %s", error)
-            is_brave = engine is WebSearch.BRAVE
-            if is_brave:
+            if engine is WebSearch.BRAVE:
                 place = const.CONF_WEB_SEARCH_KEY
             else:
                 place = const.CONF_WEB_SEARCH_ADDRESS
-            return [Problem(place, search_problem(error, engine), {})]
+            return [Problem(place, search_problem(error, engine))]
         return []
 
     async def _async_try_on_home(
@@ -598,11 +586,10 @@ class ModelFlow(ConfigSubentryFlow):
         """
         self._measured = {}
         is_other = settings.model != stored.model
+        trial: ToolTrial | None = None
         if is_other and settings.llm_apis:
             trial = await try_out(server)
         else:
-            trial = None
-        if trial is None:
             await server.check()
         if not settings.llm_apis or not (
             is_other or _has_other_window(settings, stored)
@@ -622,8 +609,8 @@ class ModelFlow(ConfigSubentryFlow):
         warning = " ".join(filter(None, against))
         if warning and self._warned_of != warning:
             self._warned_of = warning
-            is_ollama = self._kind is const.ServiceKind.OLLAMA_CHAT
-            window = const.CONF_NUM_CTX if is_ollama else const.CONF_CONTEXT_WINDOW
+            windows = {const.ServiceKind.OLLAMA_CHAT: const.CONF_NUM_CTX}
+            window = windows.get(self._kind, const.CONF_CONTEXT_WINDOW)
             where = place if is_other else window
             return [Problem(where, "model_warning", {"warning": warning})]
         if trial and trial.uses_tools and reads_free(service, settings):
@@ -657,25 +644,18 @@ class ModelFlow(ConfigSubentryFlow):
                 kind for kind in RequestKind if kind in settings.model_requests
             ],
         }
-        values = {
-            group: {
+        form: dict[str, dict[str, Any]] = {}
+        for group, names in groups.items():
+            values = {
                 name: converted[name] if name in converted else value_of(settings, name)
                 for name in names
             }
-            for group, names in groups.items()
-        }
-        form = {
-            group: {
+            form[group] = {
                 name: value
-                for name, value in part.items()
+                for name, value in values.items()
                 if self._is_shown(name, value)
             }
-            for group, part in values.items()
-        }
-        return {
-            **form.pop(SETTINGS, {}),
-            **form,
-        }
+        return {**form.pop(SETTINGS, {}), **form}
 
     def _is_shown(
         self,
@@ -695,7 +675,13 @@ class ModelFlow(ConfigSubentryFlow):
         options = {name for names in groups.values() for name in names}
         every = (options_of(kind, self._subentry_type) for kind in const.ServiceKind)
         others = {
-            name for one in every for group in groups for name in one.get(group, ())
+            name
+            for one in every
+            for group in groups
+            for name in one.get(
+                group,
+                (),
+            )
         }
         agent_ids = {
             entity_id: agent_id for agent_id, entity_id in self._fallbacks.items()
@@ -824,18 +810,12 @@ class ModelFlow(ConfigSubentryFlow):
 
     def _tool_source_selector(self) -> selector.SelectSelector:
         """Return the field for all LLM APIs, and for those that are chosen."""
-        there, absent = (
-            source_names(self.hass, self._sentences),
-            self._sentences["source_absent"],
-        )
+        absent = self._sentences["source_absent"]
         chosen = self.settings_of(self._stored).llm_apis
-        gone = {
-            api_id: absent.format(source=api_id)
-            for api_id in chosen
-            if api_id not in there
-        }
+        gone = {api_id: absent.format(source=api_id) for api_id in chosen}
+        there = source_names(self.hass, self._sentences)
         return choice(
-            options=labelled(there | gone),
+            options=labelled({**there, **gone, **there}),
             multiple=True,
         )
 

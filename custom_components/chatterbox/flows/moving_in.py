@@ -191,10 +191,7 @@ class ForeignAgent:
     def _address(self) -> str:
         """The address in its entry, empty for the usual one of an internet service."""
         source, data = self.source, self.entry.data
-        if source.address:
-            typed = str(data.get(source.address) or "").strip()
-        else:
-            typed = ""
+        typed = str(data.get(source.address) or "").strip()
         # A variant of an integration may have an address where the original has none.
         others = (
             value

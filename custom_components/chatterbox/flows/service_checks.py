@@ -120,11 +120,9 @@ class ToolTrial:
         """Return what keeps the model from controlling the home; empty if nothing does."""
         if self.uses_tools:
             return ""
-        talks = "trial_drops_tools" if self.drops_tools else "trial_talked"
+        key = "trial_drops_tools" if self.drops_tools else "trial_talked"
         if self.refusal:
             key = f"trial_refused_{server_refusing_tools(self.refusal)}"
-        else:
-            key = talks
         return sentences[key].format(model=model)
 
 
@@ -196,14 +194,19 @@ async def _drops_tools(model: HTTPProvider) -> bool:
     counts: list[int] = []
     with suppress(ProviderError, TimeoutError):
         async with asyncio.timeout(_LONGEST_MEASUREMENT):
-            for request in (alone, replace(alone, tools=())):
-                async with aclosing(model.stream(request)) as events:
-                    counts += [
-                        one.usage.input_tokens
-                        async for one in events
-                        if isinstance(one, CompletionResult)
-                    ]
+            requests = (alone, replace(alone, tools=()))
+            counts += [await _input_tokens(model, one) for one in requests]
     return len(counts) > 1 and counts[0] == counts[1] > 0
+
+
+async def _input_tokens(model: HTTPProvider, request: CompletionRequest) -> int:
+    """Return how many tokens of a prompt a server has read; 0 if it does not tell."""
+    counted = 0
+    async with aclosing(model.stream(request)) as events:
+        async for event in events:
+            if isinstance(event, CompletionResult):
+                counted = event.usage.input_tokens
+    return counted
 
 
 async def async_home_prompt(
@@ -319,15 +322,9 @@ async def _measured_window(
         may_be_cut=False,
         may_be_shortened=False,
     )
-    counted = 0
     try:
-        async with (
-            asyncio.timeout(_LONGEST_SEARCH),
-            aclosing(model.stream(request)) as events,
-        ):
-            async for event in events:
-                if isinstance(event, CompletionResult):
-                    counted = event.usage.input_tokens
+        async with asyncio.timeout(_LONGEST_SEARCH):
+            counted = await _input_tokens(model, request)
     except PromptTooLong as error:
         return TightWindow(error.prompt_tokens or tokens, error.window_tokens)
     except ProviderError, TimeoutError:  # a prompt that does not fit is refused at once

@@ -101,21 +101,12 @@ class TypedService:
     @property
     def form(self) -> dict[str, Any]:
         """The values of all forms."""
-        if self.base_url:
-            url = {CONF_BASE_URL: self.base_url}
-        else:
-            url = {}
-        if self.base_url != self.known.base_url:
-            elsewhere = url
-        else:
-            elsewhere = {}
-        sections = {
-            SECTION_INTERFACE: {CONF_KIND: self.kind.value},
-            SECTION_ADDRESS: elsewhere,
-        }
+        url = {CONF_BASE_URL: self.base_url} if self.base_url else {}
+        is_elsewhere = self.base_url != self.known.base_url
         return {
             CONF_SERVER: self.server,
-            **sections,
+            SECTION_INTERFACE: {CONF_KIND: self.kind.value},
+            SECTION_ADDRESS: url if is_elsewhere else {},
             **url,
             **self.shown_key,
         }

@@ -105,7 +105,7 @@ class ServiceOptions(ConfigFlow):
             and address != stored
             and (error := await async_try_address(self.hass, address))
         ):
-            problems.append(Problem(const.CONF_HISTORY_ADDRESS, error, {}))
+            problems.append(Problem(const.CONF_HISTORY_ADDRESS, error))
         if problems:
             form = {**user_input, const.CONF_HISTORY_ADDRESS: shown_address(address)}
             return await self._async_show_options(form, problems)
