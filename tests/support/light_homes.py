@@ -20,7 +20,9 @@ import aiozoneinfo
 from homeassistant import components, loader
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import service
+from homeassistant.helpers.script import DATA_SCRIPTS
 from homeassistant.loader import DATA_INTEGRATIONS, Integration, Manifest
+from homeassistant.util.hass_dict import HassDict
 from probatio.codecs import openapi
 from pytest_homeassistant_custom_component import common
 
@@ -91,9 +93,13 @@ def share() -> None:
 
 
 def forget_homes() -> None:
-    """Take the homes apart that have stopped."""
+    """Take the homes apart that have stopped, but for their scripts, which look themselves up when they are deleted."""
     while _homes:
-        vars(_homes.pop()).clear()
+        home = _homes.pop()
+        scripts = home.data.get(DATA_SCRIPTS, {})
+        vars(home).clear()
+        home.data = HassDict()
+        home.data[DATA_SCRIPTS] = scripts
 
 
 def _set_up(hass: HomeAssistant) -> None:
