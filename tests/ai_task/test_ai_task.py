@@ -52,7 +52,13 @@ from tests.support.servers.script import (
     ScriptedFailure,
     ScriptedUsage,
 )
-from tests.support.talk import LIGHT, LIGHT_ON, messages_of, move_into_the_demo_home
+from tests.support.talk import (
+    LIGHT,
+    LIGHT_ON,
+    PART,
+    messages_of,
+    move_into_the_demo_home,
+)
 from tests.support.tasks import (
     SERVERS,
     TASKS,
@@ -656,7 +662,7 @@ async def drawing(
             "Worker",
             **{"image_model": image_model, **options},
         )
-        await move_into_the_demo_home(hass)
+        await move_into_the_demo_home(hass, PART)
         entry.add_to_hass(hass)
         assert await hass.config_entries.async_setup(entry.entry_id)
         await hass.async_block_till_done(wait_background_tasks=True)

@@ -40,7 +40,15 @@ from tests.panel.conftest import OpenPage
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.one_home import in_one_home
-from tests.support.talk import AGENT, DOOR, Serve, move_into_the_demo_home, say, speech
+from tests.support.talk import (
+    AGENT,
+    DOOR,
+    PART,
+    Serve,
+    move_into_the_demo_home,
+    say,
+    speech,
+)
 
 LIST = "todo.later"
 NOT_PERMITTED = "You don't have permission to control that"
@@ -124,7 +132,7 @@ async def home(
     hass_read_only_user: MockUser,
     hass_read_only_access_token: str,
 ) -> Home:
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     await set_up(hass, offline_entry())
     await set_home_rules(hass, shows_page_to_all=True)
     await hass.services.async_call("lock", "unlock", {"entity_id": DOOR}, blocking=True)

@@ -23,6 +23,7 @@ from tests.support.config_entries import offline_entry, set_up
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import (
+    PART,
     UNLOCK,
     add_agent,
     locks_need,
@@ -119,7 +120,7 @@ SECRETS: Final = (PIN, KEY, WITHHELD, "scrypt", "digest")
 async def test_no_command_tells_a_secret(
     hass: HomeAssistant, hass_ws_client: WebSocketGenerator, hass_admin_user: MockUser
 ) -> None:
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     assert await async_setup_component(
         hass, "script", {"script": {"judge": {"sequence": JUDGE}}}
     )

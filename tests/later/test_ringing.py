@@ -27,7 +27,14 @@ from custom_components.chatterbox.turns.dry_run import DryAsker, DryConversation
 from tests.later.talk import remind
 from tests.support.one_home import in_one_home
 from tests.support.satellites import Satellite, announcing_satellite
-from tests.support.talk import AGENT, SATELLITE, move_into_the_demo_home, say, speech
+from tests.support.talk import (
+    AGENT,
+    PART,
+    SATELLITE,
+    move_into_the_demo_home,
+    say,
+    speech,
+)
 
 RINGS = "It's 07:00. Your alarm."
 STOPPED = "The alarm is off."
@@ -39,7 +46,7 @@ async def satellite(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Sate
     """Return a satellite at which an alarm for seven has been set."""
     await hass.config.async_set_time_zone("UTC")
     freezer.move_to("2026-11-26 06:50:00+00:00")
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     return await announcing_satellite(hass)
 
 

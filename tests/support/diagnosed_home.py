@@ -30,7 +30,7 @@ from tests.support.servers.script import (
     ScriptedFailure,
     ScriptedUsage,
 )
-from tests.support.talk import LIGHT_ON, move_into_the_demo_home, say
+from tests.support.talk import LIGHT_ON, PART, move_into_the_demo_home, say
 
 AGENT = "conversation.butler"
 _MODEL = "qwen3-8b"
@@ -96,7 +96,7 @@ async def live_in_it(hass: HomeAssistant, slowness: float = 0.0) -> ConfigEntry:
         content="It is on.", usage=_usage(6004, 5, 0), delay_seconds=2.6 * slowness
     )
     spare = Script(models=(_MODEL,), answers=(helper,))
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     async with serving_script(butler) as first, serving_script(spare) as second:
         await add_service(hass, second, "Spare computer", "Helper")
         entry = await add_service(hass, first, "Big computer", "Butler", "helper")

@@ -54,7 +54,14 @@ from tests.support.servers.raw_http import (
 )
 from tests.support.servers.script import ScriptedAnswer
 from tests.support.servers.stream import chunks_of
-from tests.support.talk import AGENT, add_agent, move_into_the_demo_home, say, speech
+from tests.support.talk import (
+    AGENT,
+    PART,
+    add_agent,
+    move_into_the_demo_home,
+    say,
+    speech,
+)
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -87,7 +94,7 @@ async def serve_raw(hass: HomeAssistant) -> AsyncGenerator[Serve]:
         async def start(
             *replies: RawReply, server: str = "llama_cpp", **options: object
         ) -> RawHTTPServer:
-            await move_into_the_demo_home(hass)
+            await move_into_the_demo_home(hass, PART)
             raw = await stack.enter_async_context(raw_http_server(MODELS, *replies))
             service: dict[str, object] = {
                 CONF_KIND: ServiceKind.OPENAI_CHAT,

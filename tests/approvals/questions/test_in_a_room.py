@@ -41,6 +41,7 @@ from tests.support.talk import (
     BLINDS_DOWN,
     DOOR,
     LIGHT_ON,
+    PART,
     QUESTION,
     SATELLITE,
     UNLOCK,
@@ -290,7 +291,7 @@ async def test_words_that_are_neither_drop_the_question_the_second_time(
 async def test_a_question_whose_action_has_no_name_is_dropped_in_words(
     hass: HomeAssistant,
 ) -> None:
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     await set_up(hass, offline_entry())
     room = await furnish(hass, WholeVoice())
 

@@ -36,7 +36,7 @@ from custom_components.chatterbox.speech.text import (
 from tests.agent.providers.contract.dialect import KEY, MODEL, Dialect
 from tests.support.doubles import ScriptedCensor, ScriptedDispatcher, tool
 from tests.support.listening_room import StreamingVoice, furnish
-from tests.support.talk import add_agent, move_into_the_demo_home
+from tests.support.talk import PART, add_agent, move_into_the_demo_home
 from tests.support.yardstick import json_pass
 
 from .harmful_answers import HARMFUL_ANSWERS, STOLEN, TOOL, HarmfulAnswer
@@ -252,7 +252,7 @@ async def test_a_harmful_answer_harms_nobody(
 async def test_a_harmful_answer_harms_no_home(
     place: int, address: str, hass: HomeAssistant
 ) -> None:
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     service: dict[str, object] = {
         CONF_KIND: ServiceKind.OPENAI_CHAT,
         CONF_BASE_URL: address + path_of(place, "openai_chat"),

@@ -40,6 +40,7 @@ from tests.support.talk import (
     ASKS,
     DOOR,
     LIGHT_ON,
+    PART,
     Serve,
     add_agent,
     move_into_the_demo_home,
@@ -232,7 +233,7 @@ async def test_an_agent_without_a_model_says_what_it_cannot_do(
     hass: HomeAssistant, api_client: ApiClient
 ) -> None:
     """It understands sentences, as when a person speaks."""
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {})
     await enable_api(hass)
 

@@ -58,7 +58,7 @@ from tests.flows.approval_form.test_approval_flow import (
 from tests.flows.test_agent_flow import choose, submit
 from tests.support.config_entries import only_agent
 from tests.support.home_rules import set_home_rules
-from tests.support.talk import DOOR, LIGHT, move_into_the_demo_home, speech
+from tests.support.talk import DOOR, LIGHT, PART, move_into_the_demo_home, speech
 
 KEY: Final = "chatterbox.home_rules"
 ONE, OTHER = "conversation.one", "conversation.other"
@@ -99,7 +99,7 @@ async def add_service(
 @pytest.fixture
 async def demo_home(hass: HomeAssistant) -> HomeAssistant:
     """Return a home to which nothing of ours was added yet."""
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     return hass
 
 

@@ -18,7 +18,7 @@ from custom_components.chatterbox.tools.turn_tools import (
 from tests.support.llm_apis import StubApi, StubTool, llm_context_of, register
 from tests.support.prefixes import HELLO
 from tests.support.servers.in_process import serving_script
-from tests.support.talk import add_agents, move_into_the_demo_home, say, speech
+from tests.support.talk import PART, add_agents, move_into_the_demo_home, say, speech
 
 LATE = "LLM API slow: it did not name its tools in time"
 
@@ -158,7 +158,7 @@ async def test_another_api_in_the_place_of_one_does_not_offer_its_tools(
 
 @pytest.mark.usefixtures("socket_enabled")
 async def test_a_turn_has_most_of_its_time_whatever_hangs(hass: HomeAssistant) -> None:
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     _slow(hass)
     async with serving_script(HELLO) as server:
         await add_agents(

@@ -38,6 +38,7 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.servers.stream import chunks_of
 from tests.support.talk import (
     LIGHT_ON,
+    PART,
     SATELLITE,
     Serve,
     add_agent,
@@ -113,7 +114,7 @@ async def reading(
     """Serve a model that tells how far it has read a long prompt, with an agent for it."""
     async with raw_http_server(stream) as server:
         server.models = MODELS
-        await move_into_the_demo_home(hass)
+        await move_into_the_demo_home(hass, PART)
         options: dict[str, object] = {
             CONF_MODEL: "scripted-model",
             CONF_LLM_HASS_API: ["assist"],

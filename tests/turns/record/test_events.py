@@ -31,6 +31,7 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import (
     AGENT,
     LIGHT_ON,
+    PART,
     Serve,
     add_agent,
     move_into_the_demo_home,
@@ -263,7 +264,7 @@ async def test_the_documented_log_tells_what_an_agent_could_not_do(
 async def test_changes_of_an_agent_without_a_model_are_told(
     hass: HomeAssistant,
 ) -> None:
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE.value}, {})
     changes = async_capture_events(hass, EVENT_CHANGE)
 

@@ -13,6 +13,7 @@ from tests.support.servers.in_process import address_without_server
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.talk import (
     AGENT,
+    PART,
     Serve,
     add_agent,
     messages_of,
@@ -63,7 +64,7 @@ async def test_one_sentence_tells_the_cause_and_one_what_was_done(
 
 
 async def test_a_model_that_is_down_is_out_of_reach(hass: HomeAssistant) -> None:
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     service: dict[str, object] = {
         CONF_KIND: ServiceKind.OPENAI_CHAT,
         CONF_BASE_URL: address_without_server(),

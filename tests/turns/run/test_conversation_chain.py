@@ -17,6 +17,7 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.talk import (
     AGENT,
     LIGHT_ON,
+    PART,
     add_agents,
     move_into_the_demo_home,
     say,
@@ -32,7 +33,7 @@ OFFLINE = "My language model can't answer right now."
 
 @pytest.fixture(autouse=True)
 async def _home(hass: HomeAssistant) -> AsyncGenerator[None]:
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     yield
     for entry in hass.config_entries.async_entries(DOMAIN):
         await hass.config_entries.async_unload(entry.entry_id)

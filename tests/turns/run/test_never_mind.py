@@ -19,6 +19,7 @@ from tests.support.sentences import sentence
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import (
     AGENT,
+    PART,
     Serve,
     add_agent,
     move_into_the_demo_home,
@@ -82,7 +83,7 @@ async def test_it_is_understood_in_each_language(
 
 
 async def test_without_a_model_nothing_is_said_to_be_done(hass: HomeAssistant) -> None:
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {})
 
     assert speech(await say(hass, "never mind")) == sentence("common.spoken_never_mind")

@@ -58,6 +58,7 @@ from tests.support.talk import (
     DOOR,
     LIGHT,
     LIGHT_ON,
+    PART,
     QUESTION,
     SATELLITE,
     UNLOCK,
@@ -143,7 +144,7 @@ async def begin(hass: HomeAssistant, web: SearchEngine) -> AsyncGenerator[Begin]
         async def start(
             engine: Engine, *answers: ScriptedAnswer, **options: object
         ) -> ScriptedModelServer:
-            await move_into_the_demo_home(hass)
+            await move_into_the_demo_home(hass, PART)
             model = engine.spoken(Script(answers=answers))
             path = engine.spoken.base_path
             service: dict[str, object] = {

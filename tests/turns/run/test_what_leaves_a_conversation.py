@@ -27,6 +27,7 @@ from tests.support.servers.script import (
 )
 from tests.support.talk import (
     LIGHT_ON,
+    PART,
     Serve,
     add_agent,
     messages_of,
@@ -94,7 +95,7 @@ async def test_declined_words_are_sent_to_no_model_again(
     options: dict[str, object],
 ) -> None:
     service = guarded(server, refusal)
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     async with serving(service.application(), service.base_path) as address:
         data: dict[str, object] = {CONF_KIND: kind, CONF_BASE_URL: address}
         await add_agent(
@@ -118,7 +119,7 @@ async def test_what_another_model_answers_is_left_out_as_well(
 ) -> None:
     """The words go back to the service that declined them, with the next ones."""
     service = guarded(ScriptedChatCompletions, BARRED)
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     async with serving(service.application()) as address:
         data: dict[str, object] = {
             CONF_KIND: ServiceKind.OPENAI_CHAT,

@@ -50,6 +50,7 @@ from tests.support.servers.script import (
 from tests.support.singletons import forget
 from tests.support.talk import (
     LIGHT_ON,
+    PART,
     add_agents,
     move_into_the_demo_home,
     say,
@@ -133,7 +134,7 @@ async def address() -> AsyncGenerator[str]:
 
 @pytest.fixture(autouse=True)
 async def _home(hass: HomeAssistant) -> AsyncGenerator[None]:
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     yield
     for entry in hass.config_entries.async_entries(DOMAIN):
         await hass.config_entries.async_unload(entry.entry_id)
