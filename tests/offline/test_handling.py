@@ -56,20 +56,28 @@ async def test_nothing_is_foreseen_of_what_is_refused_for_its_name(
     talk = await talk_in(hass, HOME + SENSOR + SECOND)
     agent = conversation.HOME_ASSISTANT_AGENT
     user_input = ConversationInput(
-        "unlock the front door", Context(), None, None, None, "en", agent
+        "unlock the front door",
+        Context(),
+        talk.conversation_id,
+        None,
+        None,
+        "en",
+        agent,
     )
     in_the_kitchen = ConversationInput(
-        "unlock the front door in the kitchen", Context(), None, None, None, "en", agent
+        "unlock the front door in the kitchen",
+        Context(),
+        talk.conversation_id,
+        None,
+        None,
+        "en",
+        agent,
     )
 
-    assert (
-        await async_sentence_effects(hass, user_input, talk.conversation_id) == NOTHING
-    )
+    assert await async_sentence_effects(hass, user_input) == NOTHING
     assert await talk.say(user_input.text) == REFUSED
     assert hass.states.is_state("lock.front_door", "locked")
-    found = actions_of(
-        await async_sentence_effects(hass, in_the_kitchen, talk.conversation_id)
-    )
+    found = actions_of(await async_sentence_effects(hass, in_the_kitchen))
     assert [action.entity_id for action in found] == ["lock.second"]
 
 

@@ -74,7 +74,7 @@ async def test_nothing_is_done_that_has_no_such_measure(
 ) -> None:
     heard = ConversationInput(text, Context(), None, None, None, "en", "agent")
     assert await async_meant(home, heard) == ""
-    assert await async_sentence_effects(home, heard, "") == NOTHING
+    assert await async_sentence_effects(home, heard) == NOTHING
 
 
 @in_one_home(

@@ -62,8 +62,9 @@ def effects_of_sentence(
 
 
 async def effects(talk: Talk, text: str, **who: str) -> Touches | Unresolved:
+    user_input = effects_of_sentence(text, **who)
     return await async_sentence_effects(
-        talk.hass, effects_of_sentence(text, **who), talk.conversation_id
+        talk.hass, replace(user_input, conversation_id=talk.conversation_id)
     )
 
 

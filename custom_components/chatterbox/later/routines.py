@@ -155,49 +155,23 @@ async def _async_time(
 
 def _trigger(hass: HomeAssistant, condition: Condition) -> JsonObject:
     """Return the trigger for a condition that begins to hold; an entity that comes back has not changed."""
-    entity: JsonObject = {"entity_id": condition.entity_id}
-    lasting: JsonObject = {"for": {"seconds": condition.seconds}}
-    if not condition.seconds:
-        lasting = {}
-    gone: list[JsonValue] = [STATE_UNAVAILABLE]
     none: list[JsonValue] = [STATE_UNAVAILABLE, STATE_UNKNOWN]
+    kind = "state"
+    change: JsonObject = {}
     if condition.happens:
-        return {
-            "trigger": "state",
-            **entity,
-            "not_from": gone,
-            "not_to": none,
-        }
-    if condition.state == STATE_NOT_HOME:
-        left: JsonObject = {
-            "from": STATE_HOME,
-            "not_to": none,
-        }
-        return {
-            "trigger": "state",
-            **entity,
-            **left,
-            **lasting,
-        }
-    if condition.state:
-        reached: JsonObject = {
-            "not_from": none,
-            "to": _written(
-                hass,
-                condition,
-            ),
-        }
-        return {
-            "trigger": "state",
-            **entity,
-            **reached,
-            **lasting,
-        }
+        change = {"not_from": none[:1], "not_to": none}
+    elif condition.state == STATE_NOT_HOME:
+        change = {"from": STATE_HOME, "not_to": none}
+    elif condition.state:
+        change = {"not_from": none, "to": _written(hass, condition)}
+    else:
+        kind, change = "numeric_state", _bounds(condition)
+    if condition.seconds and not condition.happens:
+        change = {**change, "for": {"seconds": condition.seconds}}
     return {
-        "trigger": "numeric_state",
-        **entity,
-        **_bounds(condition),
-        **lasting,
+        "trigger": kind,
+        "entity_id": condition.entity_id,
+        **change,
     }
 
 
@@ -232,40 +206,23 @@ def _of_event(condition: Condition) -> Sequence[JsonObject]:
     return ({"condition": "state", "entity_id": condition.entity_id, **event},)
 
 
-def _check(
-    hass: HomeAssistant,
-    condition: Condition,
-) -> JsonObject:
-    entity: JsonObject = {"entity_id": condition.entity_id}
+def _check(hass: HomeAssistant, condition: Condition) -> JsonObject:
+    kind = "state"
+    state: JsonObject = {}
     if condition.state == STATE_NOT_HOME:  # in any other zone, too
-        others: list[JsonValue] = [
-            STATE_HOME,
-            STATE_UNAVAILABLE,
-            STATE_UNKNOWN,
-        ]
-        here: JsonObject = {
-            "condition": "state",
-            **entity,
-            "state": others,
-        }
-        return {
-            "condition": "not",
-            "conditions": [here],
-        }
-    if condition.state:
-        return {
-            "condition": "state",
-            **entity,
-            "state": _written(
-                hass,
-                condition,
-            ),
-        }
-    return {
-        "condition": "numeric_state",
-        **entity,
-        **_bounds(condition),
+        state = {"state": [STATE_HOME, STATE_UNAVAILABLE, STATE_UNKNOWN]}
+    elif condition.state:
+        state = {"state": _written(hass, condition)}
+    else:
+        kind, state = "numeric_state", _bounds(condition)
+    check: JsonObject = {
+        "condition": kind,
+        "entity_id": condition.entity_id,
+        **state,
     }
+    if condition.state == STATE_NOT_HOME:
+        return {"condition": "not", "conditions": [check]}
+    return check
 
 
 def _bounds(condition: Condition) -> JsonObject:

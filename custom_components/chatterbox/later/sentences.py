@@ -133,12 +133,9 @@ async def async_recognize_plan(
     plain = replace(
         user_input,
         text=readable_sentence(hass, user_input.text),
+        conversation_id=None,
     )
-    reading = await async_read_sentence(
-        hass,
-        plain,
-        "",
-    )
+    reading = await async_read_sentence(hass, plain)
     times = times_in(user_input.text, language)
     # The item of a list may have a time.
     if any(one.intent == _ADDED for one in reading.calls) or len(times) > _MOST_TIMES:
@@ -1201,14 +1198,11 @@ async def _async_guessed(
     plain = replace(
         user_input,
         text=readable_sentence(hass, user_input.text),
+        conversation_id=None,
     )
     if await async_recognized(hass, plain) is not None:
         return None
-    effects = await async_sentence_effects(
-        hass,
-        plain,
-        "",
-    )
+    effects = await async_sentence_effects(hass, plain)
     if any(run.intent_type == INTENT_MEDIA_SEARCH_AND_PLAY for run in effects.intents):
         return None  # a number in a title is no time
     is_known = effects.actions if isinstance(effects, Touches) else is_delayed

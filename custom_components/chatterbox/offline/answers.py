@@ -102,127 +102,245 @@ class _Forecast:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """Answers to the questions of a sentence."""
+
+    hass: HomeAssistant
+    user_input: ConversationInput
+    home: Home
+    sentences: Mapping[str, str]
+
+    @property
+    def language(self) -> str:
+        """The language of the sentence."""
+        return self.user_input.language
+
+    async def async_answer(self, request: Answered) -> str | None:
+        """Return the answer to a request; None if there is none."""
+        match request:
+            case WorldQuestion():
+                return await self._async_world_answer(request)
+            case ListRequest():
+                return self._list_answer(request)
+            case OpenQuestion(lacks=lacks):
+                return self.sentences[f"which_{lacks}"]
+            case StateQuestion():
+                return None
+            case EntityCommand(ids=ids, is_by=is_by):
+                key = "unable_part" if is_by else "unable_robot"
+                names = ", ".join(self._names_to_choose(ids))
+                return self.sentences[key].format(names=names)
+            case Choice(ids=ids):
+                choices = self._names_to_choose(ids)
+                if len(choices) > _MOST_NAMED:
+                    return None
+                return self.sentences["which_one"].format(names=", ".join(choices))
+            case _:
+                assert_never(request)
+
+    async def _async_world_answer(self, question: WorldQuestion) -> str | None:
+        """Return the answer to a question about the world around the home, or to a greeting."""
+        topic, on = question.topics[0], question.on
+        if topic == "song":
+            players = [one for one in self.home.entities if one.domain == MEDIA_PLAYER]
+            return _song(
+                self.hass,
+                [one.entity_id for one in players],
+                self.sentences,
+            )
+        if topic in ALONE or topic == NOBODY:
+            return self.sentences[f"spoken_{topic}"]
+        if topic in SUN:
+            return self._sun_answer(question)
+        if topic == "date":
+            on = on or next(_days(question.days, dt_util.now().date()))
+            return spoken_date(on, self.language)
+        zone = question.zone
+        if zone:
+            return await self._async_time_there(zone)
+        return await self._async_weather_answer(question)
+
+    def _sun_answer(self, question: WorldQuestion) -> str | None:
+        """Return when the sun rises or sets on a day, or the next time; None where it does not."""
+        now = dt_util.now()
+        day = question.on or next(_days(question.days or ("0",), now.date()))
+        due = get_astral_event_date(
+            self.hass,
+            question.topics[0],
+            day,
+        )
+        if due and due < now and not (question.days or question.on):
+            due = get_astral_event_date(
+                self.hass,
+                question.topics[0],
+                day + timedelta(days=1),
+            )
+        if due is None:
+            return None
+        return spoken_time(
+            due,
+            now=now,
+            language=self.language,
+            has_distance=False,
+        )
+
+    def _names_to_choose(self, ids: frozenset[str]) -> Sequence[str]:
+        """Return the names of entities of which one is meant, or of their rooms if they are too many to listen to."""
+        if len(ids) > _MOST_NAMED:
+            areas = {
+                one.area_id for one in self.home.all_entities if one.entity_id in ids
+            }
+            return [room.name for room in self.home.rooms if room.area_id in areas]
+        states = (self.hass.states.get(one) for one in sorted(ids))
+        return [assist_name(self.hass, one) for one in states if one]
+
+    async def _async_time_there(self, zone: str) -> str | None:
+        """Return what time it is in a zone, in Home Assistant's words for a time."""
+        there = dt_util.now().astimezone(await dt_util.async_get_time_zone(zone))
+        texts = await async_texts(self.hass, self.language)
+        if texts:
+            template = texts.intent_responses.get(
+                intent.INTENT_GET_CURRENT_TIME, {}
+            ).get("default")
+        else:
+            template = None
+        if not template:
+            return None
+        time = state_sentence(
+            self.hass,
+            template,
+            {"time": there.time()},
+            intent.IntentResponse(self.language),
+        )
+        return self.sentences["time_there"].format(time=time)
+
+    def _list_answer(self, request: ListRequest) -> str | None:
+        """Return what is on a list, or which lists there are."""
+        lists = self._lists(request.list_id)
+        names = ", ".join(lists.values())
+        if not lists:
+            return None
+        if request.is_all and not request.list_id:
+            return self.sentences["list_names"].format(lists=names)
+        if request.act in {"remove", "complete"}:
+            return self.sentences["list_not_on"].format(
+                item=", ".join(request.items), list=names
+            )
+        items = {
+            name: [
+                str(item.summary)
+                for item in items_on_list(self.hass, list_id)
+                if item.status is TodoItemStatus.NEEDS_ACTION
+            ]
+            for list_id, name in lists.items()
+        }
+        if request.act == "has":
+            wanted = {*map(compared, request.items)}
+            has_all = any(wanted <= {*map(compared, one)} for one in items.values())
+            return self.sentences["answer_yes" if has_all else "answer_no"]
+        if len(items) > 1:
+            return self.sentences["which_one"].format(names=names)
+        return self._items_answer(request.act, *items.popitem())
+
+    def _lists(self, list_id: str) -> Mapping[str, str]:
+        """Return the names of a list, or of all, by ids."""
+        return {
+            one.entity_id: one.names[0]
+            for one in self.home.entities
+            if one.domain == TODO and one.names and list_id in {"", one.entity_id}
+        }
+
+    def _items_answer(self, act: str, name: str, items: Sequence[str]) -> str | None:
+        """Return which items are on a list, or how many."""
+        match act:
+            case "read" if not items:
+                return self.sentences["list_empty"].format(list=name)
+            case "read" | "count":
+                if act == "read":
+                    spoken = ", ".join(items)
+                else:
+                    spoken = str(len(items))
+                return self.sentences["list_items"].format(
+                    list=name,
+                    items=spoken,
+                )
+            case _:
+                return None
+
+    async def _async_weather_answer(self, question: WorldQuestion) -> str | None:
+        """Return the answer to a question about the weather; None where the home does not know it."""
+        state = self._weather()
+        if state is None:
+            return None
+        teller = await _async_teller(self.hass, self.language)
+        topic = question.topics[0]
+        is_whether = question.is_whether and topic in _CONDITIONS
+        has_time = question.on or question.hour
+        if not has_time and {*question.days} <= _NOW:
+            is_so = state.state in _CONDITIONS.get(topic, ())
+            answer = teller.now(state)
+            if is_whether:
+                return f"{teller.whether(is_so=is_so)} {answer}"
+            return answer
+        tell, forecast = teller.day, list[_Forecast]()
+        hour = question.hour
+        if hour:
+            tell = partial(teller.at, hour)
+            rows = await self._async_forecast(state, "hourly")
+            forecast = _of_hour(rows, hour)
+        if not forecast:
+            rows = await self._async_forecast(state, "daily")
+            tell, forecast = teller.day, _of_days(rows, question)
+        if not is_whether or not forecast:
+            return " ".join(map(tell, forecast)) or None
+        having = [one for one in forecast if one.has(topic)]
+        answers = map(tell, having or forecast[:1])
+        return " ".join((teller.whether(is_so=bool(having)), *answers))
+
+    def _weather(self) -> State | None:
+        """Return the weather of the home, as far as it is known."""
+        for entity in self.home.entities:
+            state = self.hass.states.get(entity.entity_id)
+            if entity.domain != WEATHER or state is None:
+                continue
+            is_known = state.state not in {STATE_UNAVAILABLE, STATE_UNKNOWN}
+            if is_known and _number(state.attributes, "temperature") is not None:
+                return state
+        return None
+
+    async def _async_forecast(self, state: State, kind: str) -> list[_Forecast]:
+        features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES)
+        if not isinstance(features, int) or not features & _KINDS_OF_FORECASTS[kind]:
+            return []
+        data = {
+            ATTR_ENTITY_ID: state.entity_id,
+            "type": kind,
+        }
+        found = await self.hass.services.async_call(
+            WEATHER,
+            SERVICE_GET_FORECASTS,
+            data,
+            blocking=True,
+            context=self.user_input.context,
+            return_response=True,
+        )
+        entry = (found or {}).get(state.entity_id)
+        if isinstance(entry, dict):
+            rows = entry.get("forecast")
+        else:
+            rows = None
+        if isinstance(rows, list):
+            return [day for row in rows if isinstance(row, dict) and (day := _day(row))]
+        return []
+
+
 async def async_answer(
     hass: HomeAssistant, request: Answered, user_input: ConversationInput, home: Home
 ) -> str | None:
     """Return the answer to a question, or the question that an unclear request needs; None if there is none."""
     sentences = await async_get_sentences(hass, user_input.language)
-    match request:
-        case WorldQuestion():
-            return await _async_world_answer(
-                hass,
-                request,
-                user_input,
-                home,
-            )
-        case ListRequest():
-            return _list_answer(
-                hass,
-                request,
-                home,
-                sentences,
-            )
-        case OpenQuestion(lacks=lacks):
-            return sentences[f"which_{lacks}"]
-        case StateQuestion():
-            return None
-        case EntityCommand(ids=ids, is_by=is_by):
-            key = "unable_part" if is_by else "unable_robot"
-            return sentences[key].format(
-                names=", ".join(_names_to_choose(hass, ids, home))
-            )
-        case Choice(ids=ids):
-            names = _names_to_choose(
-                hass,
-                ids,
-                home,
-            )
-            if len(names) <= _MOST_NAMED:
-                return sentences["which_one"].format(names=", ".join(names))
-            return None
-        case _:
-            assert_never(request)
-
-
-async def _async_world_answer(
-    hass: HomeAssistant,
-    question: WorldQuestion,
-    user_input: ConversationInput,
-    home: Home,
-) -> str | None:
-    """Return the answer to a question about the world around the home, or to a greeting."""
-    sentences = await async_get_sentences(hass, user_input.language)
-    topic, on = question.topics[0], question.on
-    if topic == "song":
-        players = [one for one in home.entities if one.domain == MEDIA_PLAYER]
-        return _song(
-            hass,
-            [one.entity_id for one in players],
-            sentences,
-        )
-    if topic in ALONE or topic == NOBODY:
-        return sentences[f"spoken_{topic}"]
-    if topic in SUN:
-        return _sun_answer(
-            hass,
-            question,
-            user_input.language,
-        )
-    if topic == "date":
-        on = on or next(_days(question.days, dt_util.now().date()))
-        return spoken_date(on, user_input.language)
-    zone = question.zone
-    if zone:
-        return await _async_time_there(
-            hass,
-            zone,
-            user_input.language,
-            sentences,
-        )
-    return await _async_weather_answer(
-        hass,
-        question,
-        user_input,
-        home,
-    )
-
-
-def _sun_answer(
-    hass: HomeAssistant, question: WorldQuestion, language: str
-) -> str | None:
-    """Return when the sun rises or sets on a day, or the next time; None where it does not."""
-    now = dt_util.now()
-    day = question.on or next(_days(question.days or ("0",), now.date()))
-    due = get_astral_event_date(
-        hass,
-        question.topics[0],
-        day,
-    )
-    if due and due < now and not (question.days or question.on):
-        due = get_astral_event_date(
-            hass,
-            question.topics[0],
-            day + timedelta(days=1),
-        )
-    if due is None:
-        return None
-    return spoken_time(
-        due,
-        now=now,
-        language=language,
-        has_distance=False,
-    )
-
-
-def _names_to_choose(
-    hass: HomeAssistant, ids: frozenset[str], home: Home
-) -> Sequence[str]:
-    """Return the names of entities of which one is meant, or of their rooms if they are too many to listen to."""
-    if len(ids) > _MOST_NAMED:
-        areas = {one.area_id for one in home.all_entities if one.entity_id in ids}
-        return [room.name for room in home.rooms if room.area_id in areas]
-    states = (hass.states.get(one) for one in sorted(ids))
-    return [assist_name(hass, one) for one in states if one]
+    return await _Answers(hass, user_input, home, sentences).async_answer(request)
 
 
 def _song(
@@ -248,93 +366,6 @@ def _song(
     if not answers:
         return sentences["song_unknown" if playing else "song_none"]
     return sentences["song_playing"].format(song="; ".join(answers))
-
-
-async def _async_time_there(
-    hass: HomeAssistant, zone: str, language: str, sentences: Mapping[str, str]
-) -> str | None:
-    """Return what time it is in a zone, in Home Assistant's words for a time."""
-    there = dt_util.now().astimezone(await dt_util.async_get_time_zone(zone))
-    texts = await async_texts(hass, language)
-    if texts:
-        template = texts.intent_responses.get(intent.INTENT_GET_CURRENT_TIME, {}).get(
-            "default"
-        )
-    else:
-        template = None
-    if not template:
-        return None
-    time = state_sentence(
-        hass, template, {"time": there.time()}, intent.IntentResponse(language)
-    )
-    return sentences["time_there"].format(time=time)
-
-
-def _list_answer(
-    hass: HomeAssistant, request: ListRequest, home: Home, sentences: Mapping[str, str]
-) -> str | None:
-    """Return what is on a list, or which lists there are."""
-    lists = _lists(home, request.list_id)
-    names = ", ".join(lists.values())
-    if not lists:
-        return None
-    if request.is_all and not request.list_id:
-        return sentences["list_names"].format(lists=names)
-    if request.act in {"remove", "complete"}:
-        return sentences["list_not_on"].format(
-            item=", ".join(request.items), list=names
-        )
-    items = {
-        name: [
-            str(item.summary)
-            for item in items_on_list(hass, list_id)
-            if item.status is TodoItemStatus.NEEDS_ACTION
-        ]
-        for list_id, name in lists.items()
-    }
-    if request.act == "has":
-        wanted = {*map(compared, request.items)}
-        has_all = any(wanted <= {*map(compared, one)} for one in items.values())
-        return sentences["answer_yes" if has_all else "answer_no"]
-    if len(items) > 1:
-        return sentences["which_one"].format(names=names)
-    return _items_answer(
-        request.act,
-        *items.popitem(),
-        sentences,
-    )
-
-
-def _lists(
-    home: Home,
-    list_id: str,
-) -> Mapping[str, str]:
-    """Return the names of a list, or of all, by ids."""
-    return {
-        one.entity_id: one.names[0]
-        for one in home.entities
-        if one.domain == TODO and one.names and list_id in {"", one.entity_id}
-    }
-
-
-def _items_answer(
-    act: str, name: str, items: Sequence[str], sentences: Mapping[str, str]
-) -> str | None:
-    """Return which items are on a list, or how many."""
-    match act:
-        case "read" if not items:
-            return sentences["list_empty"].format(list=name)
-        case "read" | "count":
-            if act == "read":
-                spoken = ", ".join(items)
-            else:
-                spoken = str(len(items))
-            return sentences["list_items"].format(
-                list=name,
-                items=spoken,
-            )
-        case _:
-            return None
 
 
 async def async_state_answer(
@@ -520,55 +551,6 @@ def _is_in(
     return state.state == _stored(state, wanted)
 
 
-async def _async_weather_answer(
-    hass: HomeAssistant,
-    question: WorldQuestion,
-    user_input: ConversationInput,
-    home: Home,
-) -> str | None:
-    """Return the answer to a question about the weather; None where the home does not know it."""
-    state = _weather(hass, home)
-    if state is None:
-        return None
-    teller = await _async_teller(hass, user_input.language)
-    topic = question.topics[0]
-    is_whether = question.is_whether and topic in _CONDITIONS
-    has_time = question.on or question.hour
-    if not has_time and {*question.days} <= _NOW:
-        is_so = state.state in _CONDITIONS.get(topic, ())
-        answer = teller.now(state)
-        if is_whether:
-            return f"{teller.whether(is_so=is_so)} {answer}"
-        return answer
-    tell, forecast = teller.day, list[_Forecast]()
-    hour = question.hour
-    if hour:
-        tell = partial(teller.at, hour)
-        rows = await _async_forecast(
-            hass,
-            state,
-            user_input,
-            "hourly",
-        )
-        forecast = _of_hour(rows, hour)
-    if not forecast:
-        rows = await _async_forecast(
-            hass,
-            state,
-            user_input,
-            "daily",
-        )
-        tell, forecast = teller.day, _of_days(rows, question)
-    if not is_whether or not forecast:
-        return " ".join(map(tell, forecast)) or None
-    having = [one for one in forecast if one.has(topic)]
-    answers = map(
-        tell,
-        having or forecast[:1],
-    )
-    return " ".join((teller.whether(is_so=bool(having)), *answers))
-
-
 def _of_hour(
     rows: Iterable[_Forecast],
     hour: datetime,
@@ -586,21 +568,6 @@ def _of_days(
     named = [on] if on else _days(question.days, dt_util.now().date())
     of_day = {one.begin.date(): one for one in rows}
     return [of_day[day] for day in named if day in of_day]
-
-
-def _weather(
-    hass: HomeAssistant,
-    home: Home,
-) -> State | None:
-    """Return the weather of the home, as far as it is known."""
-    for entity in home.entities:
-        state = hass.states.get(entity.entity_id)
-        if entity.domain != WEATHER or state is None:
-            continue
-        is_known = state.state not in {STATE_UNAVAILABLE, STATE_UNKNOWN}
-        if is_known and _number(state.attributes, "temperature") is not None:
-            return state
-    return None
 
 
 def _days(
@@ -639,34 +606,6 @@ def _days(
                 offsets = (0,)
         after |= dict.fromkeys(today + timedelta(days=at) for at in offsets)
     yield from after
-
-
-async def _async_forecast(
-    hass: HomeAssistant, state: State, user_input: ConversationInput, kind: str
-) -> list[_Forecast]:
-    features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES)
-    if not isinstance(features, int) or not features & _KINDS_OF_FORECASTS[kind]:
-        return []
-    data = {
-        ATTR_ENTITY_ID: state.entity_id,
-        "type": kind,
-    }
-    found = await hass.services.async_call(
-        WEATHER,
-        SERVICE_GET_FORECASTS,
-        data,
-        blocking=True,
-        context=user_input.context,
-        return_response=True,
-    )
-    entry = (found or {}).get(state.entity_id)
-    if isinstance(entry, dict):
-        rows = entry.get("forecast")
-    else:
-        rows = None
-    if isinstance(rows, list):
-        return [day for row in rows if isinstance(row, dict) and (day := _day(row))]
-    return []
 
 
 def _number(

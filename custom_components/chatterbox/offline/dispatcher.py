@@ -166,11 +166,7 @@ class OfflineDispatcher:
         if self.past and (question := await self._async_past(sentence)):
             return await self.past.async_effects({**question.arguments})
         query, is_guess = await self._async_query(sentence)
-        effects = await async_sentence_effects(
-            self.hass,
-            query,
-            self.conversation_id,
-        )
+        effects = await async_sentence_effects(self.hass, query)
         if is_guess and effects != NOTHING:
             effects = replace(effects, is_guessed=True)
         if effects.is_guessed and not self.can_ask:
@@ -426,32 +422,21 @@ class OfflineDispatcher:
             else:
                 text = f"{unclear}, {query.text}"
             clear = replace(query, text=text)
-            is_new = (
-                await async_sentence_effects(hass, query, self.conversation_id)
-                != NOTHING
-            )
+            is_new = await async_sentence_effects(hass, query) != NOTHING
             is_clear = (
-                not is_new
-                and await async_sentence_effects(hass, clear, self.conversation_id)
-                != NOTHING
+                not is_new and await async_sentence_effects(hass, clear) != NOTHING
             )
-            before = await async_read_sentence(
-                hass, replace(query, text=unclear), self.conversation_id
-            )
-            together = await async_read_sentence(
-                hass,
-                clear,
-                self.conversation_id,
-            )
+            before = await async_read_sentence(hass, replace(query, text=unclear))
+            together = await async_read_sentence(hass, clear)
             if is_clear or (together.is_understood and together != before):
                 return clear, False
         if self.has_model or not (self.can_ask and self._is_spoken):
             return query, False
         if await async_own_effects(hass, query) not in (None, NOTHING):
             return query, False
-        if (await async_read_sentence(hass, query, self.conversation_id)).is_understood:
+        if (await async_read_sentence(hass, query)).is_understood:
             return query, False
-        meant = await async_meant(hass, query)
+        meant = await async_meant(hass, replace(query, conversation_id=None))
         if meant:
             return (replace(query, text=meant), True)
         return (query, False)
@@ -460,11 +445,7 @@ class OfflineDispatcher:
         self, query: conversation.ConversationInput
     ) -> intent.IntentResponse | None:
         """Do what was read in a sentence, and tell it in Home Assistant's words; None if nothing was."""
-        reading = await async_read_sentence(
-            self.hass,
-            query,
-            self.conversation_id,
-        )
+        reading = await async_read_sentence(self.hass, query)
         if reading.answered:
             answer = await self._async_answer(
                 query,
@@ -544,7 +525,7 @@ class OfflineDispatcher:
         agent = conversation.HOME_ASSISTANT_AGENT
         place = (self.device_id, self.satellite_id)
         return conversation.ConversationInput(
-            text, self.context, None, *place, self.language, agent
+            text, self.context, self.conversation_id, *place, self.language, agent
         )
 
     def _knows_nobody(self, found: RecognizeResult) -> bool:
@@ -693,9 +674,7 @@ class OfflineDispatcher:
         rests = (*(one.rest for one in times), *(one.command for one in occasions))
         for heard in (text, *filter(None, rests)):
             command = replace(query, text=heard)
-            reading = await async_read_sentence(
-                self.hass, command, self.conversation_id
-            )
+            reading = await async_read_sentence(self.hass, command)
             if reading.unknown:
                 return reading.unknown[0]
         return None
@@ -720,9 +699,7 @@ class OfflineDispatcher:
         reason = await async_mismatch(
             self.hass, command, async_speaker_area(self.hass, command)
         )
-        unknown = (
-            await async_read_sentence(self.hass, command, self.conversation_id)
-        ).unknown
+        unknown = (await async_read_sentence(self.hass, command)).unknown
         if unknown and not reason:
             return await self._unknown(unknown[0])
         text = await self._say(

@@ -200,9 +200,7 @@ class LocalRequests:
     async def async_read(self, words: str) -> tuple[RecognizedRequest | None, bool]:
         """Return the command that words are as they are read, and whether they name what the home does not have."""
         user_input = replace(self.user_input, text=words)
-        reading = await async_read_sentence(
-            self.hass, user_input, user_input.conversation_id or ""
-        )
+        reading = await async_read_sentence(self.hass, user_input)
         is_whole = bool(reading.calls) and not reading.unknown
         if is_whole:
             found = RecognizedRequest(
@@ -216,9 +214,7 @@ class LocalRequests:
     async def async_is_known(self, words: str) -> bool:
         """Return whether it is known on what Home Assistant would act for a sentence."""
         user_input = replace(self.user_input, text=words)
-        effects = await async_sentence_effects(
-            self.hass, user_input, user_input.conversation_id or ""
-        )
+        effects = await async_sentence_effects(self.hass, user_input)
         return bool(actions_of(effects))
 
     def goes_first(self, request: RecognizedRequest) -> bool:

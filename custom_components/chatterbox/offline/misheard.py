@@ -332,7 +332,7 @@ async def async_meant(
     a command whose effects are not known, since nobody would be asked about it, nor one
     that may have been its opposite.
     """
-    is_unknown = bool((await async_read_sentence(hass, user_input, "")).unknown)
+    is_unknown = bool((await async_read_sentence(hass, user_input)).unknown)
     if await async_is_explained(hass, user_input, has_names=not is_unknown):
         return ""
     home = async_get_home(hass, conversation.DOMAIN)
@@ -363,14 +363,10 @@ async def _async_effects_of(
 ) -> KnownEffects:
     """Return the effects of a guess; none if it is no command."""
     found = await async_recognize(hass, guess)
-    is_read = (await async_read_sentence(hass, guess, "")).calls
+    is_read = (await async_read_sentence(hass, guess)).calls
     if (found is None or found.is_question) and not is_read:
         return NOTHING
-    return await async_sentence_effects(
-        hass,
-        guess,
-        "",
-    )
+    return await async_sentence_effects(hass, guess)
 
 
 def _is_opposite(

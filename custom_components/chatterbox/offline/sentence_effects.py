@@ -75,16 +75,12 @@ _UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
 
 
 async def async_sentence_effects(
-    hass: HomeAssistant, user_input: ConversationInput, conversation_id: str
+    hass: HomeAssistant, user_input: ConversationInput
 ) -> KnownEffects:
     """Return the effects of a sentence, none if it would not be understood."""
     effects = await async_own_effects(hass, user_input)
     if effects in (None, NOTHING):
-        reading = await async_read_sentence(
-            hass,
-            user_input,
-            conversation_id,
-        )
+        reading = await async_read_sentence(hass, user_input)
         if reading.calls:
             return joined(
                 [
@@ -122,12 +118,12 @@ def _entities_asked_about(
 
 
 async def async_read_sentence(
-    hass: HomeAssistant, user_input: ConversationInput, conversation_id: str
+    hass: HomeAssistant, user_input: ConversationInput
 ) -> ReadSentence:
     """Return what is read in a sentence that Home Assistant does not understand, or that changes nothing there.
 
     "Turn off the fan" means the only one in the home, also where there is none in the
-    room.
+    room. What a conversation was about counts if the input has its id.
     """
     if await async_own_effects(hass, user_input) not in (None, NOTHING):
         return NOTHING_READ
@@ -149,7 +145,7 @@ async def async_read_sentence(
     return await async_read(
         hass,
         user_input,
-        *last_request(hass, conversation_id),
+        *last_request(hass, user_input.conversation_id or ""),
     )
 
 
@@ -157,9 +153,7 @@ async def async_recognize_read(
     hass: HomeAssistant, user_input: ConversationInput
 ) -> RecognizedRequest | None:
     """Return the request that is read in a sentence; None if not all of it is understood, or something is open."""
-    reading = await async_read_sentence(
-        hass, user_input, user_input.conversation_id or ""
-    )
+    reading = await async_read_sentence(hass, user_input)
     match reading:
         case (
             ReadSentence(answered=Choice() | OpenQuestion())
@@ -261,18 +255,18 @@ async def async_with_names(
     text = user_input.text
     pronouns = _PRONOUNS.findall(user_input.text)
     if pronouns:
-        effects = await async_sentence_effects(
-            hass, user_input, user_input.conversation_id or ""
-        )
+        effects = await async_sentence_effects(hass, user_input)
     else:
         effects = NOTHING
     names = " and ".join(
         sorted({entity_name(hass, action.entity_id) for action in actions_of(effects)})
     )
     named = replace(
-        user_input, text=f"{' '.join(_PRONOUNS.sub('', text).split())} {names}"
+        user_input,
+        text=f"{' '.join(_PRONOUNS.sub('', text).split())} {names}",
+        conversation_id=None,
     )
-    is_same = names and await async_sentence_effects(hass, named, "") == effects
+    is_same = names and await async_sentence_effects(hass, named) == effects
     return named.text if is_same else text
 
 

@@ -83,7 +83,7 @@ async def test_what_home_assistant_does_is_done(
         if theirs and not is_assumed:
             assert {
                 *actions_of(
-                    await async_sentence_effects(hass, input_of(sentence, code), "")
+                    await async_sentence_effects(hass, input_of(sentence, code))
                 )
             } == theirs, sentence
             compared += 1
