@@ -85,7 +85,8 @@ def _joined(
 
 
 def _properties(tool: ToolDefinition) -> JsonObject:
-    return as_object((tool.short_parameters or tool.parameters).get("properties"))
+    properties = (tool.short_parameters or tool.parameters).get("properties")
+    return properties if isinstance(properties, dict) else {}
 
 
 def shown_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:

@@ -22,7 +22,7 @@ from ..text import (
     sendable_text,
 )
 from .malformed_json import repair_json
-from .text import as_object, display, finite, objects_in, parse_json
+from .text import display, finite, objects_in, parse_json
 
 _KEY_LENGTH: Final = 60
 """Characters of an unknown key in a message."""
@@ -439,7 +439,8 @@ def _embedded(value: JsonValue, opening: str) -> JsonValue:
 
 
 def _properties(schema: JsonObject) -> JsonObject:
-    return as_object(schema.get("properties"))
+    properties = schema.get("properties")
+    return properties if isinstance(properties, dict) else {}
 
 
 def _required(schema: JsonObject) -> list[str]:

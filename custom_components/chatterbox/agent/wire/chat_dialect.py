@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ..messages import JsonObject, JsonValue, ToolDefinition
+from ..messages import JsonObject, JsonValue
 
 ANY_ID: Final = ".+"
 """Pattern of a service that accepts any id of a call."""
@@ -39,11 +39,6 @@ class ChatDialect:
 
 
 DEFAULT_DIALECT: Final = ChatDialect()
-
-
-def function_tool(tool: ToolDefinition) -> JsonValue:
-    """Return a tool as Chat Completions and Ollama have it."""
-    return {"type": "function", "function": tool.described}
 
 
 def in_turns(messages: Iterable[JsonObject]) -> list[JsonObject]:

@@ -31,7 +31,6 @@ from ..messages import (
 from ..protocols import CompletionRequest
 from ..text import attachment_note, sendable_name
 from .call_assembly import CallFragment
-from .chat_dialect import function_tool
 from .output_schema import plain_schema
 from .reply_reader import (
     Count,
@@ -65,7 +64,9 @@ def request_to_payload(
         "stream": True,
     }
     if request.tools and request.tool_choice is not ToolChoiceMode.NONE:
-        payload["tools"] = [*map(function_tool, request.tools)]
+        payload["tools"] = [
+            {"type": "function", "function": tool.described} for tool in request.tools
+        ]
     payload["messages"] = list(_messages(request, attachments))
     output = request.enforced_output(beside_tools=False)
     if output is not None:

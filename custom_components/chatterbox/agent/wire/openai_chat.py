@@ -29,6 +29,7 @@ from ..messages import (
     ProviderItem,
     ToolCall,
     ToolChoiceMode,
+    ToolDefinition,
     ToolResult,
     Transcript,
     UserMessage,
@@ -36,7 +37,7 @@ from ..messages import (
 from ..protocols import CompletionRequest
 from ..text import attachment_note, sendable_call_id, sendable_name
 from .call_assembly import MAX_CALLS, CallFragment, new_call_id
-from .chat_dialect import DEFAULT_DIALECT, ChatDialect, function_tool, in_turns
+from .chat_dialect import DEFAULT_DIALECT, ChatDialect, in_turns
 from .output_schema import openai_output
 from .reply_reader import (
     Count,
@@ -113,7 +114,7 @@ def request_to_payload(  # noqa: PLR0913  # each of these alone changes the body
             accepted,
         ),
     }
-    tools = [*map(function_tool, request.tools)]
+    tools: list[JsonValue] = [_tool(tool) for tool in request.tools]
     if tools:
         if (
             request.tool_choice is not ToolChoiceMode.AUTO
@@ -137,6 +138,17 @@ def request_to_payload(  # noqa: PLR0913  # each of these alone changes the body
     payload["stream"] = True
     payload["stream_options"] = {"include_usage": True}
     return payload
+
+
+def _tool(tool: ToolDefinition) -> JsonValue:
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.short_parameters or tool.parameters,
+        },
+    }
 
 
 def _messages(
