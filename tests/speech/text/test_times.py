@@ -370,6 +370,24 @@ def test_a_repetition_said_back_is_understood(
     assert every != "workday" or (again.due - timedelta(minutes=1)).weekday() < 5, text
 
 
+@pytest.mark.parametrize(
+    ("language", "every", "words"),
+    [
+        ("nl", "2 days", "om de dag"),
+        ("pl", "2 days", "co drugi dzień"),
+        ("pl", "3 days", "co 3 dni"),
+        ("sv", "2 weeks", "varannan vecka"),
+        ("sv", "3 weeks", "var 3:e vecka"),
+    ],
+)
+def test_each_second_one_has_words_of_its_own(
+    language: str, every: Repetition, words: str
+) -> None:
+    spoken = spoken_time(NOW, now=NOW, language=language, every=every)
+
+    assert spoken.casefold().startswith(words)
+
+
 @pytest.mark.parametrize("every", ["", *EVERY])
 @given(language=st.sampled_from(LANGUAGES), minutes=st.integers(0, 7 * 24 * 60 - 1))
 def test_exact_words_mean_their_moment(
