@@ -472,6 +472,8 @@ def phones_of(
     user_id: str | None,
 ) -> list[str]:
     """Return the notify entities of the phones of a user that are connected."""
+    if not user_id:
+        return []
     return [
         one
         for one in er.async_get(hass).entities

@@ -360,7 +360,7 @@ class _Composer:
         grouped = {
             state.entity_id
             for state in states
-            if len(state.attributes.get(ATTR_GROUP_MEMBERS) or ()) > 1
+            if _is_of_several(state.attributes.get(ATTR_GROUP_MEMBERS))
         }
         for one in sorted(grouped or ids):
             yield IntentCall(PART_PLAYERS, {"name": one})
@@ -532,6 +532,10 @@ class _Composer:
             one.entity_id for one in self.names.entities if one.domain == MEDIA_PLAYER
         )
         return any(self.hass.states.is_state(one, STATE_PLAYING) for one in players)
+
+
+def _is_of_several(members: object) -> bool:
+    return isinstance(members, list | tuple) and len(members) > 1
 
 
 async def _async_likeliest(

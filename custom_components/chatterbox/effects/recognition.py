@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from hassil.errors import MissingListError
 from hassil.intents import Intents
 from hassil.recognize import RecognizeResult, recognize_all
 from homeassistant.components import conversation
@@ -206,11 +207,17 @@ def _is_sentence_of(
     name: str,
     text: str,
 ) -> bool:
-    """Return whether a text is a sentence of an intent, whatever else it may be."""
+    """Return whether a text may be a sentence of an intent, whatever else it is: what is of the home is left open."""
     if name not in known.intents:
         return False
-    alone = replace(known, intents={name: known.intents[name]})
-    return next(iter(recognize_all(text, alone)), None) is not None
+    sentences = known.intents[name]
+    if any(data.requires_context for data in sentences.data):
+        return True
+    alone = replace(known, intents={name: sentences})
+    try:
+        return next(iter(recognize_all(text, alone)), None) is not None
+    except MissingListError:  # names and places of the home
+        return True
 
 
 async def async_is_request(

@@ -193,13 +193,7 @@ class Schedule:
             self._deliver(replace(news, missed="") if news.of_moment else news)
         for plan in self.plans.found.plans:
             if plan.is_begun:
-                self._run(
-                    self._async_conclude(
-                        plan,
-                        PlanChange.NOT_DONE,
-                        await self._async_say("later_unsure", plan),
-                    )
-                )
+                self._run(self._async_interrupted(plan))
         for plan in self.plans.stored.plans:
             if not plan.is_begun:
                 self._watch(plan)
@@ -718,6 +712,14 @@ class Schedule:
             why = ""
         await self._async_conclude(
             plan, PlanChange.NOT_DONE, await self._async_say("later_failed", plan, why)
+        )
+
+    async def _async_interrupted(self, plan: FuturePlan) -> None:
+        words = await self._async_say("later_unsure", plan)
+        await self._async_conclude(
+            plan,
+            PlanChange.NOT_DONE,
+            words,
         )
 
     async def _async_agent(self, agent: str) -> Runner | None:

@@ -1,5 +1,7 @@
 """Words that only take back others need no model, change nothing, and leave the microphone shut."""
 
+from pathlib import Path
+
 import pytest
 from homeassistant.const import CONF_LLM_HASS_API
 from homeassistant.core import HomeAssistant
@@ -87,6 +89,22 @@ async def test_without_a_model_nothing_is_said_to_be_done(hass: HomeAssistant) -
     await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {})
 
     assert speech(await say(hass, "never mind")) == sentence("common.spoken_never_mind")
+
+
+async def test_sentences_of_the_home_say_it_as_well(hass: HomeAssistant) -> None:
+    sentences = Path(hass.config.config_dir) / "custom_sentences" / "en"
+    sentences.mkdir(parents=True)
+    (sentences / "mine.yaml").write_text(
+        'language: "en"\nintents:\n  HassNevermind:\n    data:\n'
+        '      - sentences: ["forget [about] {name}"]\n',
+        encoding="utf-8",
+    )
+    await move_into_the_demo_home(hass, PART)
+    await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {})
+
+    taken_back = sentence("common.spoken_never_mind")
+    assert speech(await say(hass, "forget about Front Door")) == taken_back
+    assert speech(await say(hass, "forget that, then")).startswith("Sorry, I couldn't")
 
 
 @pytest.mark.parametrize("words", ["never mind", "Nevermind"])

@@ -185,8 +185,9 @@ class Region:
 
         For a partial mark, the end is -1; a final text has none.
         """
+        marks = self.marks
         for place in _FIRST_CHARACTERS.finditer(text, start):
-            for mark in self.marks:
+            for mark in marks:
                 found = mark.match(text, place.start())
                 if isinstance(found, re.Match):
                     closes = mark in self.closed_by

@@ -209,10 +209,10 @@ def numbers(
 def number_in(value: object) -> float | None:
     """Return a number that a state or an attribute holds; None if it holds none."""
     try:
-        number = float(str(value))
+        number = float(value) if isinstance(value, int | float | str) else None
     except ValueError:
         return None
-    return number if isfinite(number) else None
+    return number if number is not None and isfinite(number) else None
 
 
 @dataclass(frozen=True, slots=True)
