@@ -36,7 +36,7 @@ CEILINGS: Final = {
     "fragments": 1,
     "lines of code of the page": 2_830,
     "functions of the product that are too long": 3,
-    "functions of the product with too many paths": 7,
+    "functions of the product with too many paths": 5,
 }
 
 _NO_CODE: Final = frozenset(
