@@ -183,6 +183,8 @@ class Histories:
         await async_import_module(self._hass, STORE_MODULE)
         from .store.history_store import HistoryStore  # noqa: PLC0415  # imported in a thread, a line above
 
+        if self._is_over:  # nobody would close it
+            return None
         try:
             store = HistoryStore(
                 address,
