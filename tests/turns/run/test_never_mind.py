@@ -16,6 +16,7 @@ from custom_components.chatterbox.const import (
 )
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.turns.dry_run import DryAsker, DryConversation
+from tests.support.listening_agent import place_satellite
 from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
@@ -91,20 +92,34 @@ async def test_without_a_model_nothing_is_said_to_be_done(hass: HomeAssistant) -
     assert speech(await say(hass, "never mind")) == sentence("common.spoken_never_mind")
 
 
-async def test_sentences_of_the_home_say_it_as_well(hass: HomeAssistant) -> None:
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        ('sentences: ["forget [about] {name}"]', "forget about Front Door"),
+        (
+            'sentences: ["leave it"]\n        requires_context: {area: {slot: true}}',
+            "leave it",
+        ),
+    ],
+    ids=["a name", "a room"],
+)
+async def test_sentences_of_the_home_say_it_as_well(
+    hass: HomeAssistant, block: str, words: str
+) -> None:
     sentences = Path(hass.config.config_dir) / "custom_sentences" / "en"
     sentences.mkdir(parents=True)
     (sentences / "mine.yaml").write_text(
-        'language: "en"\nintents:\n  HassNevermind:\n    data:\n'
-        '      - sentences: ["forget [about] {name}"]\n',
+        f'language: "en"\nintents:\n  HassNevermind:\n    data:\n      - {block}\n',
         encoding="utf-8",
     )
     await move_into_the_demo_home(hass, PART)
+    place_satellite(hass)
     await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {})
 
     taken_back = sentence("common.spoken_never_mind")
-    assert speech(await say(hass, "forget about Front Door")) == taken_back
-    assert speech(await say(hass, "forget that, then")).startswith("Sorry, I couldn't")
+    assert speech(await say(hass, words, satellite_id=SATELLITE)) == taken_back
+    other = speech(await say(hass, "forget that, then", satellite_id=SATELLITE))
+    assert other.startswith("Sorry, I couldn't")
 
 
 @pytest.mark.parametrize("words", ["never mind", "Nevermind"])
