@@ -82,10 +82,12 @@ def _result_as_text(result: JsonValue) -> str:
     with contextlib.suppress(ValueError):
         result = json.loads(result) if isinstance(result, str) else result
     match result:
-        case {"data": {"success": [*_] as reached, "failed": [*_] as failed}} if (
-            reached or failed
-        ):
-            names = [f"{len(reached)} done: {_names(reached)}"] if reached else []
+        case {
+            "response_type": kind,
+            "data": {"success": [*_] as reached, "failed": [*_] as failed},
+        } if reached or failed:
+            verb = "done" if kind == "action_done" else "looked at"
+            names = [f"{len(reached)} {verb}: {_names(reached)}"] if reached else []
             names += [f"{len(failed)} failed: {_names(failed)}"] if failed else []
             return "; ".join(names)
         case {"result": str(text)}:

@@ -54,6 +54,13 @@ def brightness(home: HomeAssistant, lamp: str) -> int | None:
     return state.attributes.get(ATTR_BRIGHTNESS)
 
 
+def temperature(home: HomeAssistant, heater: str) -> float | None:
+    """Return the temperature that a heater is set to."""
+    state = home.states.get(heater)
+    assert state
+    return state.attributes.get("temperature")
+
+
 async def test_only_the_lights_that_are_on_become_dimmer(home: HomeAssistant) -> None:
     lamp = {"entity_id": LAMPS[0], "brightness_pct": 60}
     await home.services.async_call("light", "turn_on", lamp, blocking=True)
@@ -405,6 +412,40 @@ async def test_what_is_asked_is_told(
     home: HomeAssistant, sentences: list[str], answer: str
 ) -> None:
     assert answer in [speech(await say(home, words)) for words in sentences][-1]
+
+
+@in_one_home(
+    ("language", "request", "answer", "degrees"),
+    [
+        ("en", "set the heating to 23", "the bedroom heater", 23),
+        ("en", "set the heating to 23", "bedroom", 23),
+        ("en", "make the heating warmer", "the bedroom heater, please", 20),
+        ("en", "i'm cold", "the bedroom heater", 20),
+        ("en", "set the heating to 23", "what time is it?", 19),
+        ("en", "set the heating to 23", "turn off the desk lamp", 19),
+        ("de", "stell die Heizung auf 23", "Bedroom Heater", 23),
+        ("zh-Hans", "把暖气调到23度", "Bedroom Heater", 23),
+    ],
+    puts_back=True,
+)
+async def test_the_one_that_is_chosen_is_set_as_it_was_wanted(
+    home: HomeAssistant, language: str, request: str, answer: str, degrees: float
+) -> None:
+    heaters = sorted(home.states.async_entity_ids("climate"))
+    before = [temperature(home, one) for one in heaters]
+
+    talk = f"{request} {answer}"
+    question = speech(await say(home, request, talk, language=language))
+    assert question.endswith(("?", "\uff1f"))
+    assert [temperature(home, one) for one in heaters] == before
+    heard = speech(await say(home, answer, talk, language=language))
+    await home.async_block_till_done()
+
+    assert [temperature(home, one) for one in heaters] == [
+        before[0],
+        degrees,
+        before[2],
+    ], heard
 
 
 @in_one_home(

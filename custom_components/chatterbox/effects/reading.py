@@ -70,6 +70,7 @@ from ..nlu.requests import (
     UnknownName,
     WorldQuestion,
 )
+from ..nlu.targets import with_chosen
 from ..nlu.understanding import is_assumed, understand
 from ..nlu.vocabulary import HomeVocabulary, KnownEntity, KnownMode, NamedPlace
 from ..nlu.zones import zones
@@ -545,6 +546,14 @@ async def _async_likeliest(
     names = await _async_vocabulary(hass, language)
     readings = read(sentence, names) if names else ()
     return next(iter(readings), None)
+
+
+async def async_chosen(
+    hass: HomeAssistant, choice: Choice, answer: ConversationInput
+) -> str:
+    """Return the sentence of a choice with the entity that an answer means; see `with_chosen`."""
+    names = await _async_vocabulary(hass, answer.language)
+    return with_chosen(choice, answer.text, names) if names else ""
 
 
 async def async_unexplained(

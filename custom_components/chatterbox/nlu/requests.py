@@ -47,6 +47,8 @@ class Choice:
     """A command that several entities fit, one of which is meant."""
 
     ids: frozenset[str]
+    sentence: str = ""
+    """The sentence with `…` in the place of the names; empty if they stand in several places, or there are none."""
 
 
 @dataclass(frozen=True, slots=True)

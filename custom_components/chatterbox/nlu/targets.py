@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from .kinds import KINDS, OPENED, EntityKind
-from .lexicon import Role
-from .reading import NAMING, Parts
+from .lexicon import GAP, SILENT, Role
+from .reading import NAMING, Parts, read
 from .requests import Choice, Surroundings
 from .vocabulary import HomeVocabulary
 
@@ -65,6 +65,26 @@ _SOUNDS: Final = frozenset({"music", "radio", "player", "players"})
 _SWITCHED: Final = frozenset({"on", "off"})
 _NARROW: Final = [kind for value, kind in KINDS.items() if value != "everything"]
 _TWO: Final = 2
+_NAMES: Final = SILENT | NAMING
+"""The roles of words that only name something."""
+
+
+def with_chosen(choice: Choice, answer: str, names: HomeVocabulary) -> str:
+    """Return the sentence of a choice with the entity that an answer means; empty if it means none, or says more.
+
+    A room means the only one of them that is there.
+    """
+    for reading in read(answer, names):
+        parts = Parts(reading.spans, reading)
+        if not parts.by_role.keys() <= _NAMES:
+            continue
+        meant = choice.ids.intersection(*(named.ids for named in parts.named))
+        for place in parts.all(Role.PLACE):
+            meant = names.within(meant, parts.areas_of(place))
+        if len(meant) == 1:
+            [one] = meant
+            return choice.sentence.replace(GAP, names.by_id[one].names[0])
+    return ""
 
 
 def places_of(parts: Parts) -> Sequence[frozenset[str | None]]:
@@ -290,7 +310,7 @@ class CommandTargets:
             kinds = [kind for kind in _NARROW if self._having([kind], ids)]
             ids |= self._near(self._having(kinds, able))
         if len(ids) > 1:
-            return Choice(ids)
+            return self._choice(ids)
         return ids or None
 
     def _of_kind(
@@ -313,7 +333,18 @@ class CommandTargets:
         has_place = is_everywhere or bool(near)
         if self._are_all_meant(found, has_place=has_place):
             return found
-        return Choice(found)
+        return self._choice(found)
+
+    def _choice(self, ids: frozenset[str]) -> Choice:
+        """Return the choice of one of some entities, with the sentence about it."""
+        spans, reading = self.parts.spans, self.parts.reading
+        places = [at for at, span in enumerate(spans) if span.role in NAMING]
+        named = spans[places[0] : places[-1] + 1] if places else ()
+        if not named or not {span.role for span in named} <= _NAMES:
+            return Choice(ids)
+        before = reading.text(0, named[0].start)
+        after = reading.text(named[-1].end, len(reading.tokens))
+        return Choice(ids, f"{before} {GAP} {after}")
 
     def _are_all_meant(
         self,
@@ -343,7 +374,7 @@ class CommandTargets:
             return (able or None) if self.act == "lock" else None  # "lock up"
         found = self._only(able, is_placed=is_placed)
         if len(found) > 1 and self.act in {"warmer", "cooler", MODE}:
-            return Choice(found)
+            return self._choice(found)
         if len(found) == 1:
             return found
         return None

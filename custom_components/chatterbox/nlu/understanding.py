@@ -124,12 +124,18 @@ def understand(
             if requests and (not is_choice or _has_whole_names(reading)):
                 return requests
         else:
-            best = best or requests
+            best = max(best, requests, key=_has_words_to_answer)
     if readings and not best:
         unknown = _unknown_name(readings[0])
     else:
         unknown = None
     return [unknown] if unknown else best
+
+
+def _has_words_to_answer(requests: Sequence[SpokenRequest]) -> tuple[bool, bool]:
+    """Return whether there is a request to ask about, and whether a name that is answered has a place in it."""
+    is_placed = any(isinstance(one, Choice) and bool(one.sentence) for one in requests)
+    return bool(requests), is_placed
 
 
 def is_assumed(

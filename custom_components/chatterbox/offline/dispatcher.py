@@ -31,6 +31,7 @@ from ..effects.intents import delayed_command, handler_of
 from ..effects.reading import (
     Answered,
     IntentCall,
+    async_chosen,
     async_happenings,
     async_past_question,
     async_read,
@@ -417,6 +418,11 @@ class OfflineDispatcher:
         query = self._as_input(readable_sentence(self.hass, sentence))
         unclear = unclear_sentence(hass, self.conversation_id)
         if unclear:
+            before = await async_read_sentence(hass, replace(query, text=unclear))
+            if isinstance(before.answered, Choice):
+                chosen = await async_chosen(hass, before.answered, query)
+                if chosen:
+                    return replace(query, text=chosen), False
             if GAP in unclear:
                 text = unclear.replace(GAP, query.text)
             else:
@@ -426,7 +432,6 @@ class OfflineDispatcher:
             is_clear = (
                 not is_new and await async_sentence_effects(hass, clear) != NOTHING
             )
-            before = await async_read_sentence(hass, replace(query, text=unclear))
             together = await async_read_sentence(hass, clear)
             if is_clear or (together.is_understood and together != before):
                 return clear, False
