@@ -1,7 +1,7 @@
 """Requests that a sentence may hold, and the surroundings in which it was spoken."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 
 
@@ -47,7 +47,7 @@ class Choice:
     """A command that several entities fit, one of which is meant."""
 
     ids: frozenset[str]
-    sentence: str = ""
+    sentence: str = field(default="", compare=False)
     """The sentence with `…` in the place of the names; empty if they stand in several places, or there are none."""
 
 

@@ -9,13 +9,23 @@ from custom_components.chatterbox.const import (
     CONF_LOCAL_COMMANDS,
     ServiceKind,
 )
+from tests.support.one_home import in_one_home
 from tests.support.talk import add_agent, move_into_the_demo_home, say, speech
 
 WHICH = "Which one: Bathroom Fan, Bedroom Fan?"
 BATHROOM, BEDROOM = "fan.bathroom", "fan.bedroom"
 
 
-@pytest.mark.parametrize(
+@pytest.fixture(name="home")
+async def move_in(hass: HomeAssistant) -> HomeAssistant:
+    await move_into_the_demo_home(hass)
+    await add_agent(
+        hass, {CONF_KIND: ServiceKind.OFFLINE}, {CONF_LOCAL_COMMANDS: "first"}
+    )
+    return hass
+
+
+@in_one_home(
     ("answers", "turned_on"),
     [
         (("bathroom",), {BATHROOM}),
@@ -32,20 +42,18 @@ BATHROOM, BEDROOM = "fan.bathroom", "fan.bedroom"
         (("what time is it", "bathroom"), set()),
         (("remind me at six to call mum", "bathroom"), set()),
     ],
+    puts_back=True,
 )
 async def test_the_answer_to_which_one(
-    hass: HomeAssistant, answers: tuple[str, ...], turned_on: set[str]
+    home: HomeAssistant, answers: tuple[str, ...], turned_on: set[str]
 ) -> None:
-    await move_into_the_demo_home(hass)
-    await add_agent(
-        hass, {CONF_KIND: ServiceKind.OFFLINE}, {CONF_LOCAL_COMMANDS: "first"}
-    )
-    calls = async_capture_events(hass, "call_service")
+    talk = " ".join(answers)
+    calls = async_capture_events(home, "call_service")
 
-    assert speech(await say(hass, "turn on the fan")) == WHICH
+    assert speech(await say(home, "turn on the fan", talk)) == WHICH
     for answer in answers:
-        await say(hass, answer)
-    await hass.async_block_till_done()
+        await say(home, answer, talk)
+    await home.async_block_till_done()
 
     targets = [
         call.data["service_data"]["entity_id"]
