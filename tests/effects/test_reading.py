@@ -631,3 +631,25 @@ async def test_children_who_go_to_bed_are_no_music(home: HomeAssistant) -> None:
     calls = async_capture_events(home, "call_service")
     await say(home, "metti a letto i bambini", language="it")
     assert [call.data["service"] for call in calls] == []
+
+
+@in_one_home(
+    ("language", "words", "answer"),
+    [
+        ("en", "everything off", "Done: Bathroom Floor Heating, Bedroom Heater, "),
+        (
+            "de",
+            "schalte alles aus",
+            "Erledigt: Bathroom Floor Heating, Bedroom Heater, ",
+        ),
+    ],
+    puts_back=True,
+)
+async def test_of_many_a_few_are_named_and_the_others_counted(
+    home: HomeAssistant, language: str, words: str, answer: str
+) -> None:
+    heard = speech(await say(home, words, language=language))
+    await home.async_block_till_done()
+    assert heard.startswith(answer)
+    assert len(heard) < 150
+    assert {one.state for one in home.states.async_all("light")} == {"off"}

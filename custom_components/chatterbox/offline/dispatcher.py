@@ -103,6 +103,8 @@ _CONVERSATION_ID_PREFIX: Final = "chatterbox-offline-sentences"
 """Begins the ids of the built-in agent's conversations: longer than a ULID, which Home Assistant may replace."""
 _QUESTION_MARKS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 _ENGLISH: Final = "en"
+_MOST_TOLD: Final = 3
+"""Sentences of Home Assistant that are heard about one request. Of more, only the names are."""
 _MOST_TIMES: Final = 3
 """Times in a sentence without which it is tried for names."""
 _FAILED: Final = (
@@ -472,7 +474,7 @@ class OfflineDispatcher:
         responses += [await self._unknown(one) for one in reading.unknown]
         if len(responses) == 1:
             return responses[0]
-        return self._told_together(responses) or responses[0]
+        return await self._told_together(responses) or responses[0]
 
     async def _async_answer(
         self, query: conversation.ConversationInput, request: Answered
@@ -596,7 +598,7 @@ class OfflineDispatcher:
                 text,
             )
 
-    def _told_together(
+    async def _told_together(
         self, parts: Sequence[intent.IntentResponse]
     ) -> intent.IntentResponse | None:
         """Return the responses to several commands as one: what was done, then what was not; None if nothing was."""
@@ -614,11 +616,16 @@ class OfflineDispatcher:
         for one in done:
             merged.success_results += one.success_results
             merged.failed_results += one.failed_results
-        speech = map(
-            intent_speech,
-            (*done, *undone),
-        )
-        merged.async_set_speech(in_sentences([*dict.fromkeys(filter(None, speech))]))
+        spoken = [*dict.fromkeys(map(intent_speech, done))]
+        kinds = {one.response_type for one in done}
+        if len(spoken) > _MOST_TOLD and kinds == {
+            intent.IntentResponseType.ACTION_DONE
+        }:
+            sentences = await async_get_sentences(self.hass, self.language)
+            named = TranslatedComposer(sentences, ()).done_with(done)
+            spoken = [named] if named else spoken
+        spoken += map(intent_speech, undone)
+        merged.async_set_speech(in_sentences([*dict.fromkeys(filter(None, spoken))]))
         return merged
 
     async def _not_understood(

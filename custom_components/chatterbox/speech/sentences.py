@@ -350,10 +350,7 @@ class TranslatedComposer:
         if briefly and not unconfirmed:
             return [self._say("done")]
         keys = [self.done_keys.get(action.name, "") for action in actions]
-        done = self._listed(
-            "done",
-            _names(map(confirmed_targets, responses)),
-        )
+        done = self.done_with(responses)
         if not (done or unconfirmed or all(keys)):
             done = self._say("done")
         own = (self._say(key) for key in dict.fromkeys(filter(None, keys)))
@@ -362,6 +359,10 @@ class TranslatedComposer:
             unconfirmed,
             *own,
         ]
+
+    def done_with(self, responses: Iterable[intent.IntentResponse]) -> str:
+        """Name the entities that some intents have acted on, and count the rest; empty if there are none."""
+        return self._listed("done", _names(map(confirmed_targets, responses)))
 
     def not_done(self, targets: Sequence[intent.IntentResponseTarget]) -> str:
         """Name the entities that could not be acted on, and say why."""
