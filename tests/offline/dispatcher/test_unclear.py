@@ -1,6 +1,9 @@
 """An answer to "Which one?" makes the request before it clear, and nothing else does."""
 
 import pytest
+from homeassistant.components.homeassistant.exposed_entities import (
+    async_expose_entity,
+)
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import async_capture_events
 
@@ -61,3 +64,18 @@ async def test_the_answer_to_which_one(
         if call.data["domain"] == "fan"
     ]
     assert {one for ids in targets for one in ids} == turned_on
+
+
+async def test_a_door_that_is_chosen_needs_a_yes(home: HomeAssistant) -> None:
+    home.states.async_set("lock.back_door", "locked", {"friendly_name": "Back Door"})
+    async_expose_entity(home, "conversation", "lock.back_door", should_expose=True)
+
+    async def heard(words: str) -> str:
+        return speech(await say(home, words, satellite_id="assist_satellite.kitchen"))
+
+    assert await heard("unlock the door") == "Which one: Back Door, Front Door?"
+    assert await heard("the front door") == "Unlock the Front Door in the Hallway?"
+    assert home.states.is_state("lock.front_door", "locked")
+    assert await heard("yes") == "Unlocking"
+    assert not home.states.is_state("lock.front_door", "locked")
+    assert home.states.is_state("lock.back_door", "locked")
