@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final, Protocol, override
 
 from hassil.recognize import RecognizeResult
 from home_assistant_intents import ErrorKey
@@ -23,7 +23,8 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.template import Template
 
-from ..agent.messages import JsonObject, ToolCall, ToolOutcome
+from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
+from ..agent.protocols import Hooks, Rewrite
 from ..agent.text import MOST_UNDERSTOOD, compared
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects
@@ -141,7 +142,7 @@ class PastAnswers(Protocol):
 
 
 @dataclass(slots=True)
-class OfflineDispatcher:
+class OfflineDispatcher(Hooks):
     """The `ToolDispatcher` for `PROCESS_SENTENCE` in one turn. Natives are `llm.ToolResult`."""
 
     hass: HomeAssistant
@@ -156,6 +157,14 @@ class OfflineDispatcher:
     has_model: bool = False
     """Whether the agent has a model, which understands more."""
     past: PastAnswers | None = None
+
+    @override
+    async def pre_tool_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Rewrite[JsonObject] | None:
+        """Complete an answer to a question, so that all others see what is meant, and a yes is to that."""
+        completed = await self._async_completed(str(arguments[SENTENCE]))
+        return Rewrite({SENTENCE: completed}) if completed else None
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 demanded by the protocol
         """Return None: only the built-in agent can interpret a sentence."""
@@ -403,6 +412,28 @@ class OfflineDispatcher:
             helped = f"{speech.rstrip('.。')}. {await self._say('spoken_understood_offline')}"
             response.async_set_speech(helped)
 
+    async def _async_completed(self, sentence: str) -> str:
+        """Return the request before, completed by an answer to a question about it; empty for other words."""
+        unclear = unclear_sentence(self.hass, self.conversation_id)
+        if not unclear:
+            return ""
+        answer = self._as_input(readable_sentence(self.hass, sentence))
+        before = await async_read_sentence(self.hass, replace(answer, text=unclear))
+        if isinstance(before.answered, Choice):
+            chosen = await async_chosen(self.hass, before.answered, answer)
+            if chosen:
+                return chosen
+        if GAP in unclear:
+            text = unclear.replace(GAP, answer.text)
+        else:
+            text = f"{unclear}, {answer.text}"
+        clear = replace(answer, text=text)
+        is_new = await async_sentence_effects(self.hass, answer) != NOTHING
+        if not is_new and await async_sentence_effects(self.hass, clear) != NOTHING:
+            return text
+        together = await async_read_sentence(self.hass, clear)
+        return text if together.is_understood and together != before else ""
+
     @property
     def _is_spoken(self) -> bool:
         """Whether a satellite has heard the sentence. Typed words are never taken for others that sound alike."""
@@ -418,25 +449,6 @@ class OfflineDispatcher:
         """
         hass = self.hass
         query = self._as_input(readable_sentence(self.hass, sentence))
-        unclear = unclear_sentence(hass, self.conversation_id)
-        if unclear:
-            before = await async_read_sentence(hass, replace(query, text=unclear))
-            if isinstance(before.answered, Choice):
-                chosen = await async_chosen(hass, before.answered, query)
-                if chosen:
-                    return replace(query, text=chosen), False
-            if GAP in unclear:
-                text = unclear.replace(GAP, query.text)
-            else:
-                text = f"{unclear}, {query.text}"
-            clear = replace(query, text=text)
-            is_new = await async_sentence_effects(hass, query) != NOTHING
-            is_clear = (
-                not is_new and await async_sentence_effects(hass, clear) != NOTHING
-            )
-            together = await async_read_sentence(hass, clear)
-            if is_clear or (together.is_understood and together != before):
-                return clear, False
         if self.has_model or not (self.can_ask and self._is_spoken):
             return query, False
         if await async_own_effects(hass, query) not in (None, NOTHING):

@@ -461,7 +461,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     labels |= {name: tool.label for name, tool in own.items() if tool.label}
     definitions = with_own_tools(hass, offer.definitions, own.values())
     if understands_sentences:
-        by_name[PROCESS_SENTENCE.name] = OfflineDispatcher(
+        sentences = OfflineDispatcher(
             hass,
             conversation_id,
             user_input.context,
@@ -472,6 +472,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
             has_model=bool(settings.model),
             past=SpokenPast(hass, llm_context),
         )
+        by_name[PROCESS_SENTENCE.name] = dispatcher.sentences = sentences
         definitions += (PROCESS_SENTENCE,)
     return offer._replace(
         definitions=definitions,

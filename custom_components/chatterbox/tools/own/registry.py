@@ -21,13 +21,14 @@ from ...agent.messages import (
     ToolOutcome,
     canonical_json,
 )
-from ...agent.protocols import Deny, Hooks, Rewrite
+from ...agent.protocols import Ask, Deny, Hooks, Rewrite
 from ...const import DOMAIN
 from ...effects.effect import Effects, TimedCall
 from ...effects.intents import filled
 from ...people.speakers import NOBODY, Speaker
 from ...records.turn_record import FailedTarget, result_content
 from ...settings.agent import AgentSettings
+from ...settings.tool_names import SENTENCE_TOOL
 from ..schema import short_parameters, without_arguments
 from .find_entities import FIND
 from .get_forecast import GET_FORECAST
@@ -134,6 +135,8 @@ class OwnDispatcher(Hooks):
     satellite_id: str | None = None
     names: Hooks | None = None
     """Resolves the names in calls of the other tools."""
+    sentences: Hooks | None = None
+    """Completes the sentences that Home Assistant is to understand."""
     offered: Sequence[ToolDefinition] = ()
     """The tools of the turn."""
     allowed: frozenset[str] | None = None
@@ -148,7 +151,9 @@ class OwnDispatcher(Hooks):
     @override
     async def pre_tool_use(
         self, tool: ToolDefinition, arguments: JsonObject
-    ) -> Deny | Rewrite[JsonObject] | None:
+    ) -> Deny | Ask | Rewrite[JsonObject] | None:
+        if tool.name == SENTENCE_TOOL and self.sentences:
+            return await self.sentences.pre_tool_use(tool, arguments)
         prepare = self._prepare_of(tool)
         if prepare is None:
             return None
