@@ -21,6 +21,13 @@ from custom_components.chatterbox.turns.run import AgentTurns
 
 _BLOCKS_OF_NOISE: Final = 1_000
 _MIB_OF_NOISE: Final = 40
+_BOUNDED: Final = (
+    NonCallableMock,
+    _lru_cache_wrapper,
+    PromptFitter,
+    AgentTurns,
+    Engine,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,8 @@ def _forget_what_has_a_bound() -> None:
     something was stored.
     """
     for cached in gc.get_objects():
+        if not issubclass(type(cached), _BOUNDED):
+            continue
         if isinstance(cached, NonCallableMock):
             cached.reset_mock()
         is_ours = isinstance(
