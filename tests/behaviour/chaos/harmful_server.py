@@ -20,6 +20,15 @@ from tests.support.servers.raw_http import (
 )
 
 _REPOSITORY: Final = Path(__file__).resolve().parents[3]
+_WITHOUT_HOME_ASSISTANT: Final = """
+import runpy, sys, types
+import custom_components
+chatterbox = types.ModuleType("custom_components.chatterbox")
+chatterbox.__path__ = [custom_components.__path__[0] + "/chatterbox"]
+sys.modules[chatterbox.__name__] = chatterbox
+runpy.run_module(sys.argv[1], run_name="__main__")
+"""
+"""Runs a module with the integration's packages, without its `__init__.py`: Home Assistant takes a while to load."""
 _TARGET: Final = re.compile(r"/(\d+)/(\w+)/")
 
 
@@ -58,7 +67,7 @@ async def _serve() -> None:
 def harmful_server() -> Iterator[str]:
     """Serve until the block is left; yield the address."""
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.behaviour.chaos.harmful_server"],
+        [sys.executable, "-c", _WITHOUT_HOME_ASSISTANT, __name__],
         cwd=_REPOSITORY,
         stdout=subprocess.PIPE,
     ) as process:
