@@ -32,11 +32,14 @@ def languages() -> list[str]:
 
 def translated_home(language: str) -> str:
     """Return the home file and its camera, with the names of a language."""
-    home = _HOME.validate_python(yaml.safe_load(HOME_FILE.read_text("utf-8")))
+    text = HOME_FILE.read_text("utf-8")
+    home = _HOME.validate_python(yaml.load(text, yaml.CSafeLoader))
     home["entities"].append({**CAMERA})
     if language != ENGLISH:
         _translate(home, dict(_names(NAMES / f"{language}.toml")))
-    return yaml.safe_dump({**home}, allow_unicode=True, sort_keys=False)
+    return yaml.dump(
+        {**home}, Dumper=yaml.CSafeDumper, allow_unicode=True, sort_keys=False
+    )
 
 
 def _translate(

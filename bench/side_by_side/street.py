@@ -27,7 +27,8 @@ def describe_street() -> _HomeFile:
     """Return the home file of all of them."""
     street: _HomeFile = {}
     for number in range(HOMES):
-        home = _HOME.validate_python(yaml.safe_load(HOME_FILE.read_text("utf-8")))
+        text = HOME_FILE.read_text("utf-8")
+        home = _HOME.validate_python(yaml.load(text, yaml.CSafeLoader))
         names = {name: [name, *others][number] for name, others in _NAMES.items()}
         for kind, parts in home.items():
             street.setdefault(kind, []).extend(

@@ -3,7 +3,7 @@
 from functools import cache
 
 from pydantic import BaseModel
-from yaml import safe_load
+from yaml import CSafeLoader, load
 
 from custom_components.chatterbox.nlu.lexicon import Lexicon
 from custom_components.chatterbox.nlu.vocabulary import (
@@ -34,7 +34,7 @@ class _Home(BaseModel):
 @cache
 def demo_names(language: str, words: Lexicon) -> HomeVocabulary:
     """Return the names of the demo's home in a language."""
-    home = _Home.model_validate(safe_load(translated_home(language)))
+    home = _Home.model_validate(load(translated_home(language), CSafeLoader))
     areas = {device.id: device.area for device in home.devices}
     entities = tuple(
         KnownEntity(

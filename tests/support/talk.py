@@ -112,7 +112,8 @@ def _home_with(only: frozenset[str] | None) -> str:
     entities = [one for one in home["entities"] if one["id"] in only]
     needed = {one.get("device") for one in entities}
     devices = [one for one in home["devices"] if one["id"] in needed]
-    return yaml.dump(home | {"devices": devices, "entities": entities})
+    part = home | {"devices": devices, "entities": entities}
+    return yaml.dump(part, Dumper=yaml.CSafeDumper)
 
 
 async def add_agent(

@@ -79,10 +79,13 @@ NO_YES = (
 )
 
 
-async def test_what_is_no_plain_yes_opens_nothing(home: AttackedHome) -> None:
+async def test_what_is_no_plain_yes_opens_nothing(
+    home: AttackedHome, pytestconfig: pytest.Config
+) -> None:
     await home.taken_over(*[calls(UNLOCK), says("Well.")] * len(NO_YES))
+    step = 1 if pytestconfig.getoption("thorough") else 3
 
-    for at, words in enumerate(NO_YES):
+    for at, words in enumerate(NO_YES[::step]):
         await home.say("good evening", talk=f"talk-{at}")
         assert len(home.waiting) == 1, words
         await home.say(words, talk=f"talk-{at}")
@@ -117,16 +120,15 @@ async def test_silence_is_no_answer(home: AttackedHome) -> None:
 NOES = ("no", "nie", "non", "nope")
 
 
-async def test_a_no_is_a_yes_in_no_language(home: AttackedHome) -> None:
+async def test_a_no_is_a_yes_in_no_language(
+    home: AttackedHome, pytestconfig: pytest.Config
+) -> None:
     """Neither where a pipeline of another language hears the answer: a Polish "no" agrees among friends."""
-    languages = (
-        "de",
-        "pl",
-        "fi",
-    )  # all of them: tests/approvals/answers/test_yes_or_no.py
+    # all of them: tests/approvals/answers/test_yes_or_no.py
+    languages = ("pl", "de", "fi")
     await home.taken_over(*[calls(UNLOCK), says("Well.")] * len(NOES) * len(languages))
 
-    for language in languages:
+    for language in languages if pytestconfig.getoption("thorough") else ["pl"]:
         for words in NOES:
             talk = f"{words} in {language}"
             await home.say("good evening", talk=talk)

@@ -51,7 +51,7 @@ async def move_into(hass: HomeAssistant, language: str) -> None:
 
 @pytest.mark.parametrize("language", some(languages(), ["de"]))
 async def test_what_home_assistant_does_is_done(
-    hass: HomeAssistant, language: str
+    hass: HomeAssistant, language: str, pytestconfig: pytest.Config
 ) -> None:
     await move_into(hass, language)
     players = {"entity_id": "all"}  # it changes the volume of what plays
@@ -66,7 +66,8 @@ async def test_what_home_assistant_does_is_done(
         "area": [one.name for one in home.areas],
         "floor": [one.name for one in home.floors],
     }
-    for intent_type, sentence in sentence_source(code, names).drawn(SENTENCES_OF_EACH):
+    each = SENTENCES_OF_EACH if pytestconfig.getoption("thorough") else 2
+    for intent_type, sentence in sentence_source(code, names).drawn(each):
         found = await async_recognized(hass, input_of(sentence, code))
         if (
             found is None or found.intent.name != intent_type

@@ -192,7 +192,7 @@ async def test_every_event_can_be_recorded(
     hass: HomeAssistant, serve: Serve, character: str
 ) -> None:
     long_name = ScriptedCall(
-        name="intent__HassTurnOn", arguments={"name": character * 12_000}
+        name="intent__HassTurnOn", arguments={"name": character * 9_000}
     )
     await serve(
         Script(
@@ -204,7 +204,7 @@ async def test_every_event_can_be_recorded(
     )
     events = turn_events(hass)
 
-    await say(hass, character * 12_000)
+    await say(hass, character * 9_000)
 
     assert EVENT_TOOL_FINISHED in {event.event_type for event in events}
     assert max(len(json_bytes(event.data)) for event in events) < 32_768

@@ -54,6 +54,7 @@ from tests.support.servers.script import (
 )
 from tests.support.talk import (
     LIGHT_ON,
+    PART,
     Serve,
     add_agent,
     messages_of,
@@ -125,7 +126,7 @@ type Start = Callable[..., Awaitable[None]]
 @pytest.fixture
 async def add(hass: HomeAssistant) -> AsyncGenerator[Start]:
     """Serve model servers until the end of the test, each with an agent; the first one is `conversation.talker`."""
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     async with AsyncExitStack() as stack:
 
         async def start(server: ScriptedChatCompletions, **options: object) -> None:
@@ -228,7 +229,7 @@ async def test_a_smaller_model_that_takes_over_reads_only_the_end(
         Script(
             answers=(ScriptedAnswer(content="I am small."),), after_last="start again"
         ),
-        7_000,
+        6_000,
     )
     await add(small)
     (small_agent,) = async_get_models(hass)
@@ -355,7 +356,7 @@ async def test_no_model_keeps_what_somebody_has_deleted(
     assert reference() is None
 
 
-async def test_a_home_of_thousands_of_entities_is_searched_and_not_sent(
+async def test_a_home_of_a_thousand_entities_is_searched_and_not_sent(
     hass: HomeAssistant, serve: Serve
 ) -> None:
     look = ScriptedCall(
@@ -363,7 +364,7 @@ async def test_a_home_of_thousands_of_entities_is_searched_and_not_sent(
     )
     answers = (ScriptedAnswer(tool_calls=(look,)), ScriptedAnswer(content="Too many."))
     server = await serve(Script(answers=answers))
-    for number in range(3_000):
+    for number in range(1_000):
         name = f"Датчик 🌡️ Nr. {number} Wohnzimmer links oben"
         hass.states.async_set(
             f"sensor.s{number}",
