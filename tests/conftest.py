@@ -362,13 +362,20 @@ def whole_home() -> None:
 
 
 @pytest.fixture
+def part() -> frozenset[str]:
+    """Return the entities of the demo home that `serve` sets up otherwise."""
+    return PART
+
+
+@pytest.fixture
 async def serve(
     request: pytest.FixtureRequest,
     hass: HomeAssistant,
     socket_enabled: None,  # noqa: ARG001  # opens the sockets
+    part: frozenset[str],
 ) -> AsyncGenerator[Serve]:
     """Start a model server that plays a script, and an agent that uses it, in a part of the demo home."""
-    only = None if "whole_home" in request.fixturenames else PART
+    only = None if "whole_home" in request.fixturenames else part
     async with AsyncExitStack() as stack:
 
         async def start(script: Script, **options: object) -> ScriptedChatCompletions:

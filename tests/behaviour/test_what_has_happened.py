@@ -34,6 +34,7 @@ from tests.support.talk import (
     LIGHT,
     LIGHT_ON,
     NOT_DONE,
+    PART,
     SATELLITE,
     Serve,
     messages_of,
@@ -41,7 +42,15 @@ from tests.support.talk import (
     speech,
 )
 
-pytestmark = pytest.mark.usefixtures("whole_home")
+
+@pytest.fixture
+def part() -> frozenset[str]:
+    """Return the entities that lose their power, jam or stay open, and a scene."""
+    return PART | {
+        *("cover.kids_room_blind", "light.kitchen_pendant", "scene.movie_night"),
+        "switch.printer",
+    }
+
 
 NO_WORDS = ""
 

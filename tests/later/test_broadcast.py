@@ -47,8 +47,6 @@ from tests.support.talk import (
     speech,
 )
 
-pytestmark = pytest.mark.usefixtures("whole_home")
-
 DINNER = "dinner is ready"
 
 

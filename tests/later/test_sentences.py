@@ -89,38 +89,28 @@ UNRESOLVED: Final = {
         "weck mich an meinem Geburtstag um 7 Uhr",
     ],
     "en": [
-        *(
-            "turn on the floor lamp at six on my birthday",
-            "turn on the floor lamp from six to seven",
-        ),
-        *("wake me up at 7 on Thanksgiving", "on Thanksgiving wake me up at 7 am"),
-        *(
-            "turn on the floor lamp every day at 6 pm until Friday",
-            "turn on the floor lamp every three hours",
-        ),
-        *(
-            "remind me at 6 to call Mum tomorrow",
-            "on my birthday remind me to call Mum at 6 pm",
-        ),
-        *(
-            "lock the front door twice a week at 10 pm",
-            "remind me to call Mum and Dad next summer",
-        ),
-        *(
-            "remind me to call Mum at 6 pm on bank holidays",
-            "remind me to call Mum at 6 or 7 pm",
-        ),
-        *(
-            "turn on the floor lamp at 6 pm on waffle day",
-            "on waffle day turn on the floor lamp at 6 pm",
-        ),
+        "turn on the floor lamp at six on my birthday",
+        "turn on the floor lamp from six to seven",
+        "wake me up at 7 on Thanksgiving",
+        "on Thanksgiving wake me up at 7 am",
+        "turn on the floor lamp every day at 6 pm until Friday",
+        "turn on the floor lamp every three hours",
+        "remind me at 6 to call Mum tomorrow",
+        "on my birthday remind me to call Mum at 6 pm",
+        "lock the front door twice a week at 10 pm",
+        "remind me to call Mum and Dad next summer",
+        "remind me to call Mum at 6 pm on bank holidays",
+        "remind me to call Mum at 6 or 7 pm",
+        "turn on the floor lamp at 6 pm on waffle day",
+        "on waffle day turn on the floor lamp at 6 pm",
     ],
     "es": [
         "apaga Floor Lamp en Semana Santa a las 18",
         "despiértame en mi cumpleaños a las 7 de la mañana",
     ],
     "fr": [
-        *("éteins Floor Lamp à Pâques à 18h", "éteins Floor Lamp après 18h"),
+        "éteins Floor Lamp à Pâques à 18h",
+        "éteins Floor Lamp après 18h",
         "réveille-moi le jour de mon anniversaire à 7 heures",
     ],
     "it": [
@@ -153,95 +143,67 @@ UNSURE_TIMERS: Final = [
 ]
 NOT: Final = {
     "de": [
-        *(
-            "erinnere mich nicht um 18 Uhr an den Müll",
-            "Erinnere mich nie um 18 Uhr an den Müll",
-        ),
-        *(
-            "erinnere mich bitte nicht um 18 Uhr daran, Mama anzurufen",
-            "erinnere mich um 18 Uhr an den Müll nicht",
-        ),
-        *(
-            "stell keinen Wecker auf 7 Uhr",
-            "weck mich nicht um 7 Uhr",
-            "Stelle nie einen Timer auf 10 Minuten",
-        ),
-        *(
-            "stelle keinen Timer auf 10 Minuten",
-            "schalte die Floor Lamp um 18 Uhr nicht aus",
-        ),
+        "erinnere mich nicht um 18 Uhr an den Müll",
+        "Erinnere mich nie um 18 Uhr an den Müll",
+        "erinnere mich bitte nicht um 18 Uhr daran, Mama anzurufen",
+        "erinnere mich um 18 Uhr an den Müll nicht",
+        "stell keinen Wecker auf 7 Uhr",
+        "weck mich nicht um 7 Uhr",
+        "Stelle nie einen Timer auf 10 Minuten",
+        "stelle keinen Timer auf 10 Minuten",
+        "schalte die Floor Lamp um 18 Uhr nicht aus",
     ],
     "en": [
-        *(
-            "don't remind me at 6 pm to call Mum",
-            "never remind me at 6 pm to call Mum",
-            "don't wake me up at 7 am",
-        ),
-        *(
-            "do not set an alarm for 7 am",
-            "don't set a timer for ten minutes",
-            "never start an egg timer for 5 minutes",
-        ),
-        *(
-            "don't turn off the floor lamp at 6 pm",
-            "please don't remind me to call Mum",
-        ),
+        "don't remind me at 6 pm to call Mum",
+        "never remind me at 6 pm to call Mum",
+        "don't wake me up at 7 am",
+        "do not set an alarm for 7 am",
+        "don't set a timer for ten minutes",
+        "never start an egg timer for 5 minutes",
+        "don't turn off the floor lamp at 6 pm",
+        "please don't remind me to call Mum",
     ],
     "es": [
-        *(
-            "no me recuerdes a las 18 llamar a mamá",
-            "nunca me recuerdes a las 18 llamar a mamá",
-        ),
-        *(
-            "no me despiertes a las 7 de la mañana",
-            "no apagues Floor Lamp a las 18",
-            "no pongas una alarma a las 7",
-        ),
+        "no me recuerdes a las 18 llamar a mamá",
+        "nunca me recuerdes a las 18 llamar a mamá",
+        "no me despiertes a las 7 de la mañana",
+        "no apagues Floor Lamp a las 18",
+        "no pongas una alarma a las 7",
     ],
     "fr": [
-        *(
-            "ne me rappelle pas d'appeler Maman à 18h",
-            "rappelle-moi pas d'appeler Maman à 18h",
-        ),
-        *(
-            "ne me réveille jamais à 7h du matin",
-            "n'éteins pas Floor Lamp à 18h",
-            "rappelle-moi jamais à 18h de manger",
-        ),
+        "ne me rappelle pas d'appeler Maman à 18h",
+        "rappelle-moi pas d'appeler Maman à 18h",
+        "ne me réveille jamais à 7h du matin",
+        "n'éteins pas Floor Lamp à 18h",
+        "rappelle-moi jamais à 18h de manger",
     ],
     "it": [
-        *(
-            "non ricordarmi alle 18 di chiamare la mamma",
-            "non svegliarmi alle 7 di mattina",
-        ),
-        *("non spegnere Floor Lamp alle 18", "non mettere mai una sveglia alle 7"),
+        "non ricordarmi alle 18 di chiamare la mamma",
+        "non svegliarmi alle 7 di mattina",
+        "non spegnere Floor Lamp alle 18",
+        "non mettere mai una sveglia alle 7",
     ],
     "nl": [
-        *(
-            "herinner me er niet aan om 18 uur mama te bellen",
-            "herinner me nooit om 18 uur aan het afval",
-        ),
-        *(
-            "herinner me om 18 uur niet aan het afval",
-            "zet geen wekker op 7 uur",
-            "maak me niet wakker om 7 uur",
-        ),
-        *("zet Floor Lamp niet uit om 18 uur", "zet geen timer op 10 minuten"),
+        "herinner me er niet aan om 18 uur mama te bellen",
+        "herinner me nooit om 18 uur aan het afval",
+        "herinner me om 18 uur niet aan het afval",
+        "zet geen wekker op 7 uur",
+        "maak me niet wakker om 7 uur",
+        "zet Floor Lamp niet uit om 18 uur",
+        "zet geen timer op 10 minuten",
     ],
     "pl": [
-        *(
-            "nie przypominaj mi o 18 o lekach",
-            "nigdy nie przypominaj mi o 18 o lekach",
-            "nie budź mnie o siódmej rano",
-        ),
-        *("nie wyłączaj Floor Lamp o 18", "nie ustawiaj budzika na siódmą rano"),
+        "nie przypominaj mi o 18 o lekach",
+        "nigdy nie przypominaj mi o 18 o lekach",
+        "nie budź mnie o siódmej rano",
+        "nie wyłączaj Floor Lamp o 18",
+        "nie ustawiaj budzika na siódmą rano",
     ],
     "pt": [
-        *(
-            "não me lembres às 18 horas de ligar à mãe",
-            "nunca me lembres às 18 horas de ligar à mãe",
-        ),
-        *("não me acordes às 7 da manhã", "não desligues Floor Lamp às 18h"),
+        "não me lembres às 18 horas de ligar à mãe",
+        "nunca me lembres às 18 horas de ligar à mãe",
+        "não me acordes às 7 da manhã",
+        "não desligues Floor Lamp às 18h",
     ],
     "pt-BR": [
         "não me lembre às 18h de ligar para a mãe",
@@ -249,15 +211,11 @@ NOT: Final = {
         "nunca desligue Floor Lamp às 18h",
     ],
     "sv": [
-        *(
-            "påminn mig inte om att ringa mamma klockan 18",
-            "påminn mig aldrig klockan 18 om att ringa mamma",
-        ),
-        *(
-            "väck mig inte klockan 7",
-            "släck inte Floor Lamp klockan 18",
-            "ställ ingen väckarklocka på 7",
-        ),
+        "påminn mig inte om att ringa mamma klockan 18",
+        "påminn mig aldrig klockan 18 om att ringa mamma",
+        "väck mig inte klockan 7",
+        "släck inte Floor Lamp klockan 18",
+        "ställ ingen väckarklocka på 7",
     ],
     "zh-Hans": [
         "不要在晚上六点提醒我吃药",
@@ -1244,7 +1202,7 @@ async def test_other_words_move_no_alarm(home: HomeAssistant, text: str) -> None
 class TestWithoutAModel:
     """Whole conversations at a satellite, with a model that is never asked."""
 
-    pytestmark = pytest.mark.usefixtures("socket_enabled", "whole_home")
+    pytestmark = pytest.mark.usefixtures("socket_enabled")
 
     async def test_a_command_is_planned_asked_about_and_taken_back(
         self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
@@ -1951,6 +1909,7 @@ class TestWithoutAModel:
         )
         assert async_get_plans(hass).stored.plans == ()
 
+    @pytest.mark.usefixtures("whole_home")
     async def test_it_is_left_to_a_model_that_has_spoken(
         self, hass: HomeAssistant, serve: Serve
     ) -> None:

@@ -34,8 +34,6 @@ from tests.support.servers.script import (
 )
 from tests.support.talk import AGENT, BLINDS_DOWN, LIGHT_ON, Serve, messages_of
 
-pytestmark = pytest.mark.usefixtures("whole_home")
-
 PERSON = DryAsker(Speaker(asking=Asking.PERSON), "en")
 UNLOCK = ScriptedCall(
     name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]}
@@ -169,6 +167,7 @@ async def test_a_name_of_nothing_fails_as_it_does_in_the_home(
     assert "Lava Lamp" in str(messages_of(server.requests[1])[-1]["content"])
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_a_device_in_another_state_is_left_out(
     hass: HomeAssistant, serve: Serve
 ) -> None:
@@ -189,6 +188,7 @@ async def test_a_device_in_another_state_is_left_out(
     assert [one.outcome for one in turn.calls] == [DryOutcome.FAILS]
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_states_are_read_as_they_are(hass: HomeAssistant, serve: Serve) -> None:
     server = await serve(
         Script(
@@ -254,6 +254,7 @@ async def test_tools_that_read_elsewhere_do_not_run(
     assert "only a trial" in str(messages_of(server.requests[1])[-1]["content"])
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_our_tools_run_if_they_read_without_an_action(
     hass: HomeAssistant, serve: Serve
 ) -> None:

@@ -35,8 +35,6 @@ from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.talk import AGENT, Serve, move_into_the_demo_home, speech
 
-pytestmark = pytest.mark.usefixtures("whole_home")
-
 HOME = """
 areas:
   - { id: hall, name: Hall }

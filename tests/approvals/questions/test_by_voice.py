@@ -63,8 +63,6 @@ from tests.support.talk import (
 )
 from tests.support.versions import IS_LATEST, OF_NOBODY
 
-pytestmark = pytest.mark.usefixtures("whole_home")
-
 TALK = "a-talk"
 
 
@@ -121,6 +119,7 @@ async def test_a_yes_after_the_agent_was_loaded_anew_is_told_that_it_is_late(
     assert len(server.requests) == model_request
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_a_yes_is_asked_for_only_when_it_is_known_which_of_one_name_is_meant(
     hass: HomeAssistant, serve: Serve
 ) -> None:
@@ -455,6 +454,7 @@ async def a_scene_that_hides_its_content(hass: HomeAssistant) -> list[ServiceCal
     return async_mock_service(hass, "scene", "turn_on")
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_a_scene_that_hides_its_content_is_asked_about_once(
     hass: HomeAssistant, serve: Serve
 ) -> None:
@@ -471,6 +471,7 @@ async def test_a_scene_that_hides_its_content_is_asked_about_once(
     assert len(activated) == 2
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_a_no_to_a_scene_is_not_remembered(
     hass: HomeAssistant, serve: Serve
 ) -> None:
@@ -486,6 +487,7 @@ async def test_a_no_to_a_scene_is_not_remembered(
     assert activated == []
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_a_rule_of_the_home_holds_for_a_scene_that_was_agreed_to(
     hass: HomeAssistant, serve: Serve
 ) -> None:

@@ -225,19 +225,19 @@ async def test_a_yes_after_the_agent_was_set_up_anew_opens_nothing(
     home.assert_refused()
 
 
-ELSEWHERE: dict[str, tuple[str | None, str | None, str | None]] = {
-    "another device": ("the-garden", TALK, None),
-    "no device": (None, TALK, None),
-    "another satellite": (HALL, TALK, "assist_satellite.garden"),
-    "another conversation": (HALL, "another-talk", None),
-    "a new conversation": (HALL, None, None),
-}
+ELSEWHERE = (
+    ("the-garden", TALK, None),
+    (None, TALK, None),
+    (HALL, TALK, "assist_satellite.garden"),
+    (HALL, "another-talk", None),
+    (HALL, None, None),
+)
 
 
 async def test_a_yes_from_elsewhere_opens_nothing(home: AttackedHome) -> None:
     await home.attack(calls(UNLOCK))
 
-    for device_id, talk, satellite_id in ELSEWHERE.values():
+    for device_id, talk, satellite_id in ELSEWHERE:
         await home.say("yes", device_id, talk=talk, satellite_id=satellite_id)
         home.assert_asked()
 

@@ -168,6 +168,7 @@ async def test_a_switch_that_opens_a_door_is_guarded_by_its_label(
     assert STRIKE in home.assert_asked().entity_ids
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_a_question_names_the_door_even_among_many_other_entities(
     home: AttackedHome,
 ) -> None:

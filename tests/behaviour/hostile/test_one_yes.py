@@ -81,6 +81,7 @@ async def test_what_nobody_has_asked_for_needs_its_own_yes(
         await home.secure(LIGHT, PENDANT)
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_what_somebody_has_asked_for_needs_one_yes(
     home: AttackedHome, subtests: pytest.Subtests
 ) -> None:

@@ -30,8 +30,6 @@ from tests.support.talk import (
     speech,
 )
 
-pytestmark = pytest.mark.usefixtures("whole_home")
-
 SILENT = Script()
 LAMP = "light.floor_lamp"
 LAMP_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Floor Lamp"})
@@ -244,6 +242,7 @@ async def test_everything_else_goes_to_the_model(
     assert len(server.requests) == 2
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_a_kind_that_is_not_left_to_the_model_is_answered(
     hass: HomeAssistant, serve: Serve
 ) -> None:
@@ -367,6 +366,7 @@ async def test_words_of_a_conversation_that_an_automation_began_go_to_the_model(
     assert len(server.requests) == 1
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_a_command_for_nothing_that_can_do_it_goes_to_the_model_as_if_it_had_not_been_tried(
     hass: HomeAssistant, serve: Serve
 ) -> None:
@@ -387,6 +387,7 @@ async def test_a_command_for_nothing_that_can_do_it_goes_to_the_model_as_if_it_h
     assert hass.states.is_state(LAMP, "on")
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_when_no_model_answers_either_the_failure_is_told(
     hass: HomeAssistant, serve: Serve
 ) -> None:
@@ -400,6 +401,7 @@ async def test_when_no_model_answers_either_the_failure_is_told(
     assert "Sorry, no device supports the required features" in answer
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_home_assistant_says_that_it_is_alone_where_the_model_was_to_answer(
     hass: HomeAssistant, serve: Serve
 ) -> None:
@@ -632,6 +634,7 @@ async def test_home_assistant_does_not_take_over_otherwise(
     ]
 
 
+@pytest.mark.usefixtures("whole_home")
 async def test_the_model_has_the_last_word_when_nobody_can_do_it(
     hass: HomeAssistant, serve: Serve
 ) -> None:
