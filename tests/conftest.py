@@ -52,9 +52,6 @@ logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 logging.getLogger().setLevel(logging.WARNING)
 # It tries to import this before each test.
 sys.modules["MySQLdb"] = None  # type: ignore[assignment]  # not to be had
-# It collects garbage after each module. A collection every 2,000 objects takes a fourth
-# of the time of a test.
-gc.set_threshold(1_000_000)
 # It interrupts threads that do not end within a moment, of which an overloaded machine
 # has many.
 vars(executor).update(EXECUTOR_SHUTDOWN_TIMEOUT=300)
@@ -186,6 +183,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("thorough" if is_thorough else "quick")
     if config.getoption("--chaos-turns") is None:
         config.option.chaos_turns = 2_000 if is_thorough else 250
+    gc.freeze()  # what has been imported is no garbage
 
 
 @pytest.hookimpl(trylast=True)
@@ -213,6 +211,7 @@ def pytest_collection_modifyitems(
     items.sort(
         key=lambda item: _TAKE_LONG.isdisjoint(item.path.relative_to(_HERE).parts)
     )
+    gc.freeze()
 
 
 def _further_rows(items: Sequence[pytest.Item]) -> list[pytest.Item]:
