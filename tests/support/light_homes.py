@@ -25,6 +25,10 @@ from homeassistant.loader import DATA_INTEGRATIONS, Integration, Manifest
 from homeassistant.util.hass_dict import HassDict
 from probatio.codecs import openapi
 from pytest_homeassistant_custom_component import common
+from sqlalchemy import Dialect, Engine
+from sqlalchemy.dialects.sqlite.base import SQLiteDDLCompiler
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
 
 type _Read = tuple[str, Path, Manifest, set[str]]
 """The parts of an integration: its package, its folder, its manifest and its files."""
@@ -33,6 +37,8 @@ _ZONE_OF_TESTS = "US/Pacific"
 _loaded: dict[str, _Read] = {}
 _homes: list[HomeAssistant] = []
 _schemas: dict[tuple[str, ...], Any] = {}
+_statements: LRUCache[Any, Any] = LRUCache(500)
+_ddl: dict[tuple[object, ...], SQLiteDDLCompiler] = {}
 _resolve, _set_up_loader = Integration.resolve_from_root, loader.async_setup
 _schema_of, _hints_of = (
     vars(service)["_validate_entity_service_schema"],
@@ -89,6 +95,10 @@ def share() -> None:
     vars(service).update(_validate_entity_service_schema=_shared_schema)
     vars(openapi).update(get_type_hints=_shared_hints)
     Integration.resolve_from_root = _resolve_and_keep  # type: ignore[assignment,method-assign]
+    SQLiteDialect_pysqlite.__eq__ = _is_same_dialect  # type: ignore[assignment,method-assign]
+    SQLiteDialect_pysqlite.__hash__ = _hash_of_dialect  # type: ignore[assignment,method-assign]
+    SQLiteDialect_pysqlite.ddl_compiler = staticmethod(_shared_ddl)  # type: ignore[assignment]
+    Engine._compiled_cache = property(lambda _: _statements, do_nothing)  # type: ignore[assignment]  # noqa: SLF001  # there is no public one
     aiozoneinfo.CachedZoneInfo.get_cached_zone_info = zones.get  # type: ignore[assignment,method-assign]
 
 
@@ -136,6 +146,23 @@ def _shared_schema(schema: Any, of_service: str) -> Any:
 def _shared_hints(value: Any) -> dict[str, Any]:
     """Return the annotations of a function, which are evaluated once."""
     return _hints_of(value) if isfunction(value) else get_type_hints(value)
+
+
+def _is_same_dialect(one: Dialect, other: object) -> bool:
+    """Return whether a statement has the same text in both."""
+    return type(one) is type(other)
+
+
+def _hash_of_dialect(dialect: Dialect) -> int:
+    return hash(type(dialect))
+
+
+def _shared_ddl(dialect: Dialect, element: Any, **options: Any) -> SQLiteDDLCompiler:
+    """Return the statement that creates or drops a table or an index, which is written once."""
+    key = (dialect, type(element), getattr(element, "element", None))
+    if key not in _ddl:
+        _ddl[key] = SQLiteDDLCompiler(dialect, element, **options)
+    return _ddl[key]
 
 
 def _stand_in(
