@@ -91,8 +91,6 @@ settings.register_profile("quick", settings.get_profile("thorough"), max_example
 
 _HERE = Path(__file__).parent
 _BROWSER_TESTS = "tests/behaviour/browser/"
-_QUICK_ROWS = 2
-"""Of a table whose rows each have a home: the first and the last."""
 _TAKE_LONG = frozenset(
     {
         "browser",
@@ -195,13 +193,10 @@ def pytest_collection_modifyitems(
     Decision 58. No worker is left alone with those at the end.
     """
     if not config.getoption("thorough"):
-        left_out = [item for item in items if item.get_closest_marker("thorough")]
-        left_out += _further_rows(
-            [item for item in items if not item.get_closest_marker("thorough")]
-        )
-        config.hook.pytest_deselected(items=left_out)
-        unneeded_items = {*left_out}
-        items[:] = [item for item in items if item not in unneeded_items]
+        left_out = {item for item in items if item.get_closest_marker("thorough")}
+        left_out.update(_further_rows([item for item in items if item not in left_out]))
+        config.hook.pytest_deselected(items=[*left_out])
+        items[:] = [item for item in items if item not in left_out]
     for item in items:
         if isinstance(item, pytest.Function) and "hass" not in item.fixturenames:
             unneeded = _OF_A_HOME if is_async_test(item) else _OF_A_HOME | _OF_A_LOOP
@@ -215,7 +210,7 @@ def pytest_collection_modifyitems(
 
 
 def _further_rows(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Return the rows of tables that show the same again in another home."""
+    """Return the rows of tables that show the same again in another home: all but the first and the last."""
     tables: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if (
@@ -224,11 +219,7 @@ def _further_rows(items: Sequence[pytest.Item]) -> list[pytest.Item]:
             and not item.get_closest_marker("each_row")
         ):
             tables[item.nodeid.partition("[")[0]].append(item)
-    left_out: list[pytest.Item] = []
-    for rows in tables.values():
-        if len(rows) > _QUICK_ROWS:
-            left_out += rows[1:-1]
-    return left_out
+    return [row for rows in tables.values() for row in rows[1:-1]]
 
 
 class _OneProcessForTheBrowser(LoadFileScheduling):

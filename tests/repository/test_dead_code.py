@@ -11,32 +11,25 @@ from typing import Final
 
 from tests.repository.test_size import modules
 
-_CALLED_BY_HOME_ASSISTANT: Final = frozenset(
+_CALLED_FROM_OUTSIDE: Final = frozenset(
     {
-        *(
-            "async_setup",
-            "async_setup_entry",
-            "async_unload_entry",
-            "async_remove_entry",
-            "async_migrate_entry",
-            "CONFIG_SCHEMA",
-        ),
-        *(
-            "async_pre_backup",
-            "async_post_backup",
-            "async_describe_events",
-            "async_create_fix_flow",
-        ),
-        *(
-            "async_get_config_entry_diagnostics",
-            "async_get_device_diagnostics",
-            "PARALLEL_UPDATES",
-        ),
+        "async_setup",
+        "async_setup_entry",
+        "async_unload_entry",
+        "async_remove_entry",
+        "async_migrate_entry",
+        "CONFIG_SCHEMA",
+        "async_pre_backup",
+        "async_post_backup",
+        "async_describe_events",
+        "async_create_fix_flow",
+        "async_get_config_entry_diagnostics",
+        "async_get_device_diagnostics",
+        "PARALLEL_UPDATES",
         "ChatterboxConfigFlow",
+        "add_result",  # by those who use `chatterbox_agent`
     }
 )
-_OF_THE_LIBRARY: Final = frozenset({"add_result"})
-"""Called by those who use `chatterbox_agent`."""
 
 type _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.AnnAssign
 
@@ -90,7 +83,7 @@ def test_everything_is_used() -> None:
         for module, tree in modules().items()
         for name, node in _definitions(tree)
         if not name.startswith(("__", "async_step_"))
-        and name not in _CALLED_BY_HOME_ASSISTANT | _OF_THE_LIBRARY
+        and name not in _CALLED_FROM_OUTSIDE
         and all(
             used == module and node.lineno <= line <= (node.end_lineno or 0)
             for used, line in uses.get(name, ())

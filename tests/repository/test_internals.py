@@ -7,11 +7,9 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
-import custom_components.chatterbox
+from tests.repository.test_size import PRODUCT, modules
 
-PRODUCT = Path(custom_components.chatterbox.__file__).parent
 PUBLIC = re.compile(r"homeassistant\.components(\.\w+(\.const)?)?")
 INSIDE = re.compile(r"homeassistant\.components\.\w+")
 KEY = re.compile(r'HassKey\[.+?\]\(\s*f"\{(?:const\.)?DOMAIN\}(\w+)"')
@@ -19,12 +17,12 @@ KEY = re.compile(r'HassKey\[.+?\]\(\s*f"\{(?:const\.)?DOMAIN\}(\w+)"')
 
 def for_types(tree: ast.Module) -> set[ast.AST]:
     """Return all that is only there for the type checker."""
-    blocks = (
+    return {
         node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    )
-    return {node for block in blocks for node in ast.walk(block)}
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in ast.walk(block)
+    }
 
 
 def documentation(tree: ast.Module) -> set[ast.AST]:
@@ -57,13 +55,11 @@ def reaches(tree: ast.Module) -> Iterator[str]:
                     else [module]
                 )
             case ast.Import(names=names):
-                modules = [
+                yield from [
                     name.name
                     for name in names
                     if name.name.startswith("homeassistant.components")
-                ]
-                yield from [
-                    module for module in modules if not PUBLIC.fullmatch(module)
+                    and not PUBLIC.fullmatch(name.name)
                 ]
             case ast.Attribute(
                 value=ast.Name(id="hass" | "_hass")
@@ -82,8 +78,8 @@ def reaches(tree: ast.Module) -> Iterator[str]:
                 yield name
             case ast.Call(
                 func=ast.Name("getattr"), args=[_, ast.Constant(str(name)), *_]
-            ) if name.startswith("_"):
-                yield name if not name.endswith("__") else ""
+            ) if name.startswith("_") and not name.endswith("__"):
+                yield name
             case ast.Constant(value=str(text)) if INSIDE.match(text):
                 yield text
             case _:
@@ -92,20 +88,15 @@ def reaches(tree: ast.Module) -> Iterator[str]:
 
 def found_in(source: str) -> list[str]:
     """Return what a source text reaches inside Home Assistant."""
-    return [name for name in reaches(ast.parse(source)) if name]
+    return [*reaches(ast.parse(source))]
 
 
 def test_the_inside_of_home_assistant_has_one_address() -> None:
-    modules = [
-        path
-        for path in PRODUCT.rglob("*.py")
-        if path.relative_to(PRODUCT).parts[0] != "internals"
-    ]
     found = {
-        f"{path.relative_to(PRODUCT)}: {name}"
-        for path in modules
-        if "agent" not in path.relative_to(PRODUCT).parts
-        for name in found_in(path.read_text(encoding="utf-8"))
+        f"{path}: {name}"
+        for path, tree in modules().items()
+        if path.parts[0] != "internals" and "agent" not in path.parts
+        for name in reaches(tree)
     }
     assert found == set()
 

@@ -132,21 +132,18 @@ ARGUMENTS: Final[Mapping[str, Given]] = {
     ),
     "QuestionContext": lambda *_: NOTHING_NAMED,
     "JsonObject": lambda *_: {"type": "object"},
-    "Slots": lambda *_: {},
     "Talk": lambda *_: Talk(()),
-    "Transcript": lambda *_: (),
     "SunTimes": lambda *_: lambda *_: None,
     "Callable[[str], ToolDefinition | None]": lambda *_: lambda *_: None,
     "datetime": lambda *_: dt_util.now(),
+    "None": lambda *_: None,
     "int": lambda *_: 50,
     "bool": lambda *_: True,
     "str": lambda *_: "a",
-    "Mapping": lambda *_: {},
-    "dict": lambda *_: {},
-    "Sequence": lambda *_: (),
-    "Iterable": lambda *_: (),
-    "Collection": lambda *_: (),
-    "tuple": lambda *_: (),
+    **dict.fromkeys(("Slots", "Mapping", "dict"), lambda *_: {}),
+    **dict.fromkeys(
+        ("Transcript", "Sequence", "Iterable", "Collection", "tuple"), lambda *_: ()
+    ),
 }
 """The arguments for parameters, by their types."""
 
@@ -154,11 +151,7 @@ ARGUMENTS: Final[Mapping[str, Given]] = {
 def fitting(annotation: str) -> Given | None:
     """Return what is given for a parameter of a type."""
     kind = "None" if annotation.endswith("| None") else annotation.partition("[")[0]
-    return (
-        (lambda *_: None)
-        if kind == "None"
-        else ARGUMENTS.get(annotation) or ARGUMENTS.get(kind)
-    )
+    return ARGUMENTS.get(annotation) or ARGUMENTS.get(kind)
 
 
 def user_input(text: str, language: str) -> ConversationInput:

@@ -37,8 +37,8 @@ _ZONE_OF_TESTS = "US/Pacific"
 _loaded: dict[str, _Read] = {}
 _homes: list[HomeAssistant] = []
 _schemas: dict[tuple[str, ...], Any] = {}
-_statements: LRUCache[Any, Any] = LRUCache(500)
-_ddl: dict[tuple[object, ...], SQLiteDDLCompiler] = {}
+_statements = LRUCache[Any, Any](500)
+_ddl = dict[object, SQLiteDDLCompiler]()
 _resolve, _set_up_loader = Integration.resolve_from_root, loader.async_setup
 _schema_of, _hints_of = (
     vars(service)["_validate_entity_service_schema"],
@@ -95,8 +95,8 @@ def share() -> None:
     vars(service).update(_validate_entity_service_schema=_shared_schema)
     vars(openapi).update(get_type_hints=_shared_hints)
     Integration.resolve_from_root = _resolve_and_keep  # type: ignore[assignment,method-assign]
-    SQLiteDialect_pysqlite.__eq__ = _is_same_dialect  # type: ignore[assignment,method-assign]
-    SQLiteDialect_pysqlite.__hash__ = _hash_of_dialect  # type: ignore[assignment,method-assign]
+    SQLiteDialect_pysqlite.__eq__ = lambda one, other: type(one) is type(other)  # type: ignore[method-assign]
+    SQLiteDialect_pysqlite.__hash__ = lambda _: 0  # type: ignore[assignment,method-assign]
     SQLiteDialect_pysqlite.ddl_compiler = staticmethod(_shared_ddl)  # type: ignore[assignment]
     Engine._compiled_cache = property(lambda _: _statements, do_nothing)  # type: ignore[assignment]  # noqa: SLF001  # there is no public one
     aiozoneinfo.CachedZoneInfo.get_cached_zone_info = zones.get  # type: ignore[assignment,method-assign]
@@ -148,18 +148,9 @@ def _shared_hints(value: Any) -> dict[str, Any]:
     return _hints_of(value) if isfunction(value) else get_type_hints(value)
 
 
-def _is_same_dialect(one: Dialect, other: object) -> bool:
-    """Return whether a statement has the same text in both."""
-    return type(one) is type(other)
-
-
-def _hash_of_dialect(dialect: Dialect) -> int:
-    return hash(type(dialect))
-
-
 def _shared_ddl(dialect: Dialect, element: Any, **options: Any) -> SQLiteDDLCompiler:
     """Return the statement that creates or drops a table or an index, which is written once."""
-    key = (dialect, type(element), getattr(element, "element", None))
+    key = type(element), getattr(element, "element", None)
     if key not in _ddl:
         _ddl[key] = SQLiteDDLCompiler(dialect, element, **options)
     return _ddl[key]
