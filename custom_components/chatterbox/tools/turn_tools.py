@@ -305,9 +305,14 @@ async def _async_ask_all(
 ) -> Sequence[_Answer]:
     """Ask APIs for their tools, but those that the speaker may not use."""
     allowed = [api for api in apis if await async_may_use(api, llm_context.context)]
-    return await asyncio.gather(
-        *(_async_ask(hass, api, llm_context, api_timeout, home) for api in allowed)
-    )
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(
+                _async_ask(hass, api, llm_context, api_timeout, home), eager_start=True
+            )
+            for api in allowed
+        ]
+    return [task.result() for task in tasks]
 
 
 async def _async_ask(
@@ -327,7 +332,8 @@ async def _async_ask(
     try:
         # An API may ignore its own cancellation, so a timeout around it would not be
         # enough.
-        await asyncio.wait({question}, timeout=api_timeout)
+        if not question.done():  # most have nothing to wait for
+            await asyncio.wait({question}, timeout=api_timeout)
         if not question.done():
             trial = _async_try(hass, api, llm_context, api_timeout)
             task = hass.async_create_background_task(
