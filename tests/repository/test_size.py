@@ -43,7 +43,6 @@ _NO_CODE: Final = frozenset(
     {
         tokenize.COMMENT,
         tokenize.NL,
-        tokenize.NEWLINE,
         tokenize.INDENT,
         tokenize.DEDENT,
         tokenize.ENDMARKER,
@@ -68,23 +67,17 @@ def lines(path: Path) -> int:
 @cache
 def tokens_by_line(path: Path) -> Counter[int]:
     """Return the number of tokens of each line with code: docstrings, comments and imports are none."""
+    counts, statement = Counter[int](), list[tokenize.TokenInfo]()
     source = path.read_text(encoding="utf-8")
-    free: set[int] = set()
-    for node in ast.walk(ast.parse(source)):
-        match node:
-            case (
-                ast.Import()
-                | ast.ImportFrom()
-                | ast.Expr(value=ast.Constant(value=str()))
-            ):
-                free.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-            case _:
-                pass
-    return Counter(
-        token.start[0]
-        for token in tokenize.generate_tokens(StringIO(source).readline)
-        if token.type not in _NO_CODE and token.start[0] not in free
-    )
+    for token in tokenize.generate_tokens(StringIO(source).readline):
+        if token.type == tokenize.NEWLINE:
+            is_import = statement[0].string in {"import", "from"}
+            if not is_import and {one.type for one in statement} != {tokenize.STRING}:
+                counts.update(one.start[0] for one in statement)
+            statement.clear()
+        elif token.type not in _NO_CODE:
+            statement.append(token)
+    return counts
 
 
 def tokens_of_code(path: Path) -> int:
