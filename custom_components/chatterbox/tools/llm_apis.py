@@ -94,12 +94,14 @@ _PARTS: Final = {
 _CACHED: Final = frozenset(
     {
         "assist_satellite",
+        "calendar",
         "climate",
         "fan",
         "humidifier",
         "intent",
         "lawn_mower",
         "light",
+        "todo",
         "vacuum",
     }
 )

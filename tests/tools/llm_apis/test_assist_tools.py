@@ -6,9 +6,12 @@ from dataclasses import replace
 from typing import Final
 
 import pytest
+from homeassistant.components.homeassistant.exposed_entities import (
+    async_expose_entity,
+)
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import area_registry as ar, llm
+from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import async_capture_events
 
@@ -34,6 +37,7 @@ from custom_components.chatterbox.later.plans import async_get_plans
 from custom_components.chatterbox.memory.facts import HOUSEHOLD, async_get_memories
 from custom_components.chatterbox.settings.rules import Policy, ToolSource, TrustLevel
 from custom_components.chatterbox.tools.turn_tools import (
+    TurnTools,
     async_offer_tools,
     for_models,
     without_sentence_tool,
@@ -269,6 +273,30 @@ async def test_tools_of_others_and_of_a_home_told_at_length_stay_as_they_are(
     assert names(for_models(listed.definitions)) == names(listed.definitions)
     visible = names(for_models(both.definitions))
     assert {"HassMediaPause", "pause", "media_player"} <= visible
+
+
+async def test_a_list_is_offered_under_its_latest_names(home: HomeAssistant) -> None:
+    def lists(offer: TurnTools) -> set[str]:
+        [tool] = [one for one in offer.definitions if one.name == "todo__get_items"]
+        properties = tool.parameters["properties"]
+        assert isinstance(properties, dict)
+        todo_list = properties["todo_list"]
+        assert isinstance(todo_list, dict)
+        assert isinstance(todo_list["enum"], list)
+        return {*map(str, todo_list["enum"])}
+
+    before = lists(await offer_of(home, llm.LLM_API_ASSIST))
+    registry = er.async_get(home)
+    registry.async_update_entity("todo.chores", name="Housework")
+    await home.async_block_till_done()
+    renamed = lists(await offer_of(home, llm.LLM_API_ASSIST))
+    async_expose_entity(home, "conversation", "todo.chores", should_expose=False)
+    hidden = lists(await offer_of(home, llm.LLM_API_ASSIST))
+
+    others = {"Shopping List", "Groceries"}
+    assert before == others | {"Chores"}
+    assert renamed == others | {"Housework"}
+    assert hidden == others
 
 
 async def test_a_source_that_only_reads_has_no_actions(home: HomeAssistant) -> None:
