@@ -111,9 +111,19 @@ class Mutant:
     path: Path
     """Of the module, in the repository."""
     line: int
+    original: str
     source: str
     """Of the changed module."""
-    diff: str
+
+    @property
+    def diff(self) -> str:
+        """The change."""
+        before, after = (
+            text.splitlines(keepends=True) for text in (self.original, self.source)
+        )
+        return "".join(
+            difflib.unified_diff(before, after, str(self.path), "mutant", "", "", 2)
+        )
 
     def tests(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the test files of the module's own name, and the other files of its area."""
@@ -224,10 +234,7 @@ def mutants(area: Area, path: Path, source: str) -> Iterator[Mutant]:
                 line[: node.col_offset] + text.encode() + line[node.end_col_offset :]
             )
             after = [*lines[: node.lineno - 1], changed.decode(), *lines[node.lineno :]]
-            diff = "".join(
-                difflib.unified_diff(lines, after, str(path), "mutant", "", "", 2)
-            )
-            yield Mutant(area, path, node.lineno, "".join(after), diff)
+            yield Mutant(area, path, node.lineno, source, "".join(after))
 
 
 def picked(names: Sequence[str], number: int, seed: int) -> list[Mutant]:
