@@ -145,13 +145,9 @@ class Offered(NamedTuple):
     """Whether its prompt only sums up the home; see `TurnTools`."""
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    kw_only=True,
-)
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class OwnTool:
-    """A tool."""
+    """A tool. It equals itself alone."""
 
     definition: ToolDefinition
     run: Callable[[OwnCall], Awaitable[ToolAnswer]]

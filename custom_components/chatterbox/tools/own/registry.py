@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Final, assert_never, override
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
-from probatio import from_openapi
+from probatio import Schema, from_openapi
 
 from ...agent.loop.calls import fit_call
 from ...agent.loop.turn import ClientCall, Resolved, Runnable
@@ -286,6 +287,12 @@ class OwnDispatcher(Hooks):
         )
 
 
+@cache
+def _arguments(tool: OwnTool) -> Schema:
+    """Return the arguments of a tool as Home Assistant describes them."""
+    return from_openapi(tool.definition.parameters)
+
+
 class SharedTool(llm.Tool):
     """One of our tools as Home Assistant offers it to all agents with the Assist API."""
 
@@ -303,7 +310,7 @@ class SharedTool(llm.Tool):
         self.title = shared.title
         self.name = definition.name
         self.description = definition.description
-        self.parameters = from_openapi(definition.parameters)
+        self.parameters = _arguments(tool)
         self.annotations = llm.ToolAnnotations(**asdict(definition.annotations))
 
     @override
