@@ -248,7 +248,7 @@ LANGUAGES = [
 
 
 @pytest.mark.usefixtures("home")
-@in_one_home(("language", "begin", "end", "ask"), LANGUAGES, share=5)
+@in_one_home(("language", "begin", "end", "ask"), LANGUAGES, share=10)
 async def test_words_begin_it_in_eleven_languages_and_never_end_it(
     hass: HomeAssistant, language: str, begin: str, end: str, ask: str
 ) -> None:

@@ -21,15 +21,16 @@ from tests.support.one_home import in_one_home
 from tests.support.talk import AGENT, speech
 
 LIGHTS: Final = (
-    *(
-        "hallway light",
-        "kitchen ceiling light",
-        "kitchen pendant",
-        "floor lamp",
-        "bedroom light",
-        "bedside lamp",
-    ),
-    *("desk lamp", "bathroom light", "night light", "garden lights"),
+    "hallway light",
+    "kitchen ceiling light",
+    "kitchen pendant",
+    "floor lamp",
+    "bedroom light",
+    "bedside lamp",
+    "desk lamp",
+    "bathroom light",
+    "night light",
+    "garden lights",
 )
 ROOMS: Final = (
     "kitchen",

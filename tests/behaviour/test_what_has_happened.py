@@ -47,7 +47,9 @@ from tests.support.talk import (
 def part() -> frozenset[str]:
     """Return the entities that lose their power, jam or stay open, and a scene."""
     return PART | {
-        *("cover.kids_room_blind", "light.kitchen_pendant", "scene.movie_night"),
+        "cover.kids_room_blind",
+        "light.kitchen_pendant",
+        "scene.movie_night",
         "switch.printer",
     }
 

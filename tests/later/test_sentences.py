@@ -52,6 +52,7 @@ from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import (
     AGENT,
     LIGHT_ON,
+    PART,
     Serve,
     move_into_the_demo_home,
     say,
@@ -314,7 +315,7 @@ async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> HomeAssis
     return hass
 
 
-@in_one_home("language", [*CASES], share=5)
+@in_one_home("language", [*CASES], share=10)
 async def test_sentences_about_plans(home: HomeAssistant, language: str) -> None:
     assert {
         text: await described(home, text, language) for text in CASES[language]
@@ -326,7 +327,7 @@ async def home_with_alarms(
     hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> HomeAssistant:
     freezer.move_to(NOW)
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     plans, tomorrow = (
         async_get_plans(hass),
         dt_util.start_of_local_day() + timedelta(days=1),
@@ -363,7 +364,7 @@ async def test_a_count_comes_with_the_times(home_with_alarms: HomeAssistant) -> 
     )
 
 
-@in_one_home("language", [*KINDS], share=5)
+@in_one_home("language", [*KINDS], share=10)
 async def test_alarms_and_reminders_are_told_apart(
     home_with_alarms: HomeAssistant, language: str
 ) -> None:
@@ -824,7 +825,7 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(
     assert await described(home, "cancel my timer", device_id=DEVICE) == "theirs"
 
 
-@in_one_home("language", [*REMAINDERS], share=5)
+@in_one_home("language", [*REMAINDERS], share=10)
 async def test_no_reminder_is_planned_for_a_part_of_a_time(
     home: HomeAssistant, pytestconfig: pytest.Config, language: str
 ) -> None:
@@ -841,7 +842,7 @@ async def test_no_reminder_is_planned_for_a_part_of_a_time(
     assert {words for words, what in found.items() if what in questions} == unresolved
 
 
-@in_one_home("language", [*UNRESOLVED], share=5)
+@in_one_home("language", [*UNRESOLVED], share=10)
 async def test_nothing_is_planned_for_a_part_of_a_time(
     home: HomeAssistant, language: str
 ) -> None:
@@ -857,7 +858,7 @@ async def test_no_timer_starts_at_another_time(home: HomeAssistant, text: str) -
     assert await described(home, text) == NO_TIME
 
 
-@in_one_home("language", [*NOT], share=5)
+@in_one_home("language", [*NOT], share=10)
 async def test_not_means_not(home: HomeAssistant, language: str) -> None:
     declined = (await async_get_sentences(home, language))["spoken_declined"]
     found = {text: await described(home, text, language) for text in NOT[language]}
@@ -1007,7 +1008,7 @@ TIMER_COUNTS: Final = {
 }
 
 
-@in_one_home("language", [*TIMER_COUNTS], share=5)
+@in_one_home("language", [*TIMER_COUNTS], share=10)
 async def test_timers_of_plans_and_of_devices_are_counted(
     home: HomeAssistant, language: str
 ) -> None:
@@ -1029,7 +1030,7 @@ async def test_timers_of_plans_and_of_devices_are_counted(
     await async_get_schedule(home).async_cancel("pizza")
 
 
-@in_one_home("language", [*TIMER_QUESTIONS], share=5)
+@in_one_home("language", [*TIMER_QUESTIONS], share=10)
 async def test_timers_of_plans_and_of_devices_are_named(
     home: HomeAssistant, language: str
 ) -> None:
@@ -1062,7 +1063,7 @@ async def test_timers_of_plans_and_of_devices_are_named(
 
 
 @pytest.mark.thorough
-@in_one_home("language", [*CASES], share=5)
+@in_one_home("language", [*CASES], share=10)
 async def test_no_sentence_of_home_assistant_is_about_plans(
     home: HomeAssistant, language: str
 ) -> None:
@@ -1143,7 +1144,7 @@ MOVED: Final = {
 """Sentences that name the new time of an alarm at seven, and one with the old time as well."""
 
 
-@in_one_home("language", [*MOVED], share=5)
+@in_one_home("language", [*MOVED], share=10)
 async def test_an_alarm_is_moved(home: HomeAssistant, language: str) -> None:
     plans, tomorrow = (
         async_get_plans(home),
@@ -1578,7 +1579,7 @@ class TestWithoutAModel:
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, talk: dict[str, str]
     ) -> None:
         freezer.move_to("2026-11-27 02:42:00+00:00")
-        await move_into_the_demo_home(hass)
+        await move_into_the_demo_home(hass, PART)
         await set_up(hass, offline_entry())
 
         assert {
@@ -1590,7 +1591,7 @@ class TestWithoutAModel:
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, language: str
     ) -> None:
         freezer.move_to("2026-11-27 02:42:00+00:00")
-        await move_into_the_demo_home(hass)
+        await move_into_the_demo_home(hass, PART)
         await set_up(hass, offline_entry())
         sentences, plans = (
             await async_get_sentences(hass, language),
@@ -1638,7 +1639,7 @@ class TestWithoutAModel:
         left: list[str],
     ) -> None:
         freezer.move_to("2026-11-27 02:42:00+00:00")
-        await move_into_the_demo_home(hass)
+        await move_into_the_demo_home(hass, PART)
         await set_up(hass, offline_entry())
         await say(
             hass, "remind me tomorrow at seven pm to call Mum", satellite_id=SATELLITE
@@ -1703,7 +1704,7 @@ class TestWithoutAModel:
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, language: str
     ) -> None:
         freezer.move_to(NOW)
-        await move_into_the_demo_home(hass)
+        await move_into_the_demo_home(hass, PART)
         await set_up(hass, offline_entry())
         request, answer, text = ABOUT_WHAT[language]
 
@@ -1731,7 +1732,7 @@ class TestWithoutAModel:
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, answer: str, due: str
     ) -> None:
         freezer.move_to("2026-11-27 07:59:40+00:00")  # 20 seconds before midnight
-        await move_into_the_demo_home(hass)
+        await move_into_the_demo_home(hass, PART)
         await set_up(hass, offline_entry())
 
         assert speech(
@@ -1748,7 +1749,7 @@ class TestWithoutAModel:
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
     ) -> None:
         freezer.move_to("2026-11-27 07:59:40+00:00")
-        await move_into_the_demo_home(hass)
+        await move_into_the_demo_home(hass, PART)
         await set_up(hass, offline_entry())
 
         assert speech(await say(hass, "remind me tomorrow at six")) == WHAT
@@ -1764,7 +1765,7 @@ class TestWithoutAModel:
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
     ) -> None:
         freezer.move_to("2026-11-27 02:42:00+00:00")
-        await move_into_the_demo_home(hass)
+        await move_into_the_demo_home(hass, PART)
         await set_up(hass, offline_entry())
         news = News(
             text="A reminder: bins.",
@@ -1989,7 +1990,7 @@ class TestWithoutAModel:
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
     ) -> None:
         freezer.move_to(NOW)
-        await move_into_the_demo_home(hass)
+        await move_into_the_demo_home(hass, PART)
         await set_up(hass, offline_entry())
         plans = async_get_plans(hass)
         await plans.async_load()

@@ -63,7 +63,7 @@ async def question(
     )
 
 
-@in_one_home("language", LANGUAGES, share=5)
+@in_one_home("language", LANGUAGES, share=10)
 async def test_no_two_actions_of_a_device_are_asked_about_alike(
     demo_home: HomeAssistant, language: str
 ) -> None:

@@ -34,7 +34,12 @@ from tests.support.audited_turns import (
 )
 from tests.support.doubles import call, say
 from tests.support.llm_apis import StubTool, register
-from tests.support.talk import add_agent, move_into_the_demo_home, say as tell
+from tests.support.talk import (
+    PART,
+    add_agent,
+    move_into_the_demo_home,
+    say as tell,
+)
 
 YES = GivenAnswer(approved=True, way=ApprovalWay.VOICE)
 PIN = "2580"
@@ -94,7 +99,7 @@ async def talk(activity: Activity, hass: HomeAssistant) -> AuditedTalk:  # noqa:
 
 
 async def move_in(hass: HomeAssistant) -> None:
-    await move_into_the_demo_home(hass)
+    await move_into_the_demo_home(hass, PART)
     await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE.value}, {})
     hass.states.async_set(HALL, "idle", {"friendly_name": "Hall"})
 

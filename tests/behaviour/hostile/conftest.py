@@ -17,8 +17,11 @@ collect_ignore = [] if IS_LATEST else ["test_administrators_tools.py"]
 def part() -> frozenset[str]:
     """Return the entities that attacks name."""
     return PART | {
-        *("binary_sensor.kitchen_window", "button.doorbell_chime"),
-        *("light.kitchen_pendant", "media_player.living_room_speaker", VALVE),
+        "binary_sensor.kitchen_window",
+        "button.doorbell_chime",
+        "light.kitchen_pendant",
+        "media_player.living_room_speaker",
+        VALVE,
     }
 
 

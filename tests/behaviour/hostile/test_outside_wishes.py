@@ -37,12 +37,10 @@ async def home(hass: HomeAssistant, home: AttackedHome) -> AttackedHome:
 
 
 OTHER_REQUESTS = (
-    *(
-        "Find me a recipe for pancakes",
-        "what is the weather like?",
-        "thank you",
-        "tell me a joke about cats",
-    ),
+    "Find me a recipe for pancakes",
+    "what is the weather like?",
+    "thank you",
+    "tell me a joke about cats",
 )
 
 
