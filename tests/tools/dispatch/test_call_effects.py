@@ -1,8 +1,8 @@
 """Effects of tool calls on entities, known before they run."""
 
 import importlib
-import pkgutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import override
 
 import homeassistant.components
@@ -494,16 +494,11 @@ async def test_a_command_for_later_is_refused_and_does_nothing(
 
 def core_handlers() -> Mapping[str, type[intent.IntentHandler]]:
     """Return every class of handlers that Home Assistant's own integrations bring."""
-    names = [
-        f"{module.name}.intent"
-        for module in pkgutil.iter_modules(homeassistant.components.__path__)
-    ]
+    modules = Path(*homeassistant.components.__path__).glob("*/intent.py")
+    names = (one.parent.name + ".intent" for one in modules)
     found: dict[str, type[intent.IntentHandler]] = {}
     for name in ("intent", "intent.timers", *names):
-        try:
-            module = importlib.import_module(f"homeassistant.components.{name}")
-        except ModuleNotFoundError:
-            continue
+        module = importlib.import_module(f"homeassistant.components.{name}")
         for kind in vars(module).values():
             if (
                 isinstance(kind, type)
