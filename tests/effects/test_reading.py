@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components.homeassistant.exposed_entities import (
+    async_expose_entity,
+)
 from homeassistant.components.light import ATTR_BRIGHTNESS
 from homeassistant.const import ATTR_TEMPERATURE, UnitOfTemperature
 from homeassistant.core import HomeAssistant
@@ -421,9 +424,13 @@ async def test_what_is_asked_is_told(
         ("en", "set the heating to 23", "bedroom", 23),
         ("en", "make the heating warmer", "the bedroom heater, please", 20),
         ("en", "i'm cold", "the bedroom heater", 20),
+        ("en", "okay… set the heating to 23", "bedroom", 23),
         ("en", "set the heating to 23", "what time is it?", 19),
+        ("en", "set the heating to 23", "the floor lamp", 19),
+        ("en", "set the heating to 23", "kitchen", 19),
         ("en", "set the heating to 23", "turn off the desk lamp", 19),
         ("de", "stell die Heizung auf 23", "Bedroom Heater", 23),
+        ("de", "stell die Heizung auf 23", "Bedroom Licht aus", 19),
         ("zh-Hans", "把暖气调到23度", "Bedroom Heater", 23),
     ],
     puts_back=True,
@@ -631,6 +638,31 @@ async def test_children_who_go_to_bed_are_no_music(home: HomeAssistant) -> None:
     calls = async_capture_events(home, "call_service")
     await say(home, "metti a letto i bambini", language="it")
     assert [call.data["service"] for call in calls] == []
+
+
+async def test_what_was_put_on_a_list_is_told(home: HomeAssistant) -> None:
+    words = "add milk, eggs, bread and butter to the shopping list"
+    heard = speech(await say(home, words))
+    assert [one for one in ("milk", "eggs", "bread", "butter") if one in heard] == [
+        *("milk", "eggs", "bread", "butter")
+    ]
+
+
+async def test_of_many_what_cannot_be_reached_is_not_called_done(
+    home: HomeAssistant,
+) -> None:
+    home.states.async_set("light.glow", "unavailable", {"friendly_name": "Glow"})
+    async_expose_entity(home, "conversation", "light.glow", should_expose=True)
+    heard = speech(await say(home, "everything off"))
+    done, _, undone = heard.partition("\n")
+    assert done.startswith("Done: ")
+    assert "Glow" not in done
+    assert "Glow" in undone
+
+
+async def test_a_device_that_is_its_own_mode_is_no_error(home: HomeAssistant) -> None:
+    heard = speech(await say(home, "set heating to heat"))
+    assert "wrong" not in heard
 
 
 @in_one_home(

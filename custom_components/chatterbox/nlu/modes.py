@@ -272,7 +272,7 @@ class _Request(Parts):
             return ()
         if len(amounts) == len(_RANGE):
             return self._range(amounts)
-        if len(self.modes) != 1 or len(amounts) > 1 or self._is_change:
+        if len(self.all(Role.MODE)) != 1 or len(amounts) > 1 or self._is_change:
             return ()
         return self._mode(
             self.modes[0],

@@ -10,7 +10,7 @@ from typing import Final
 
 from .kinds import KINDS, OPENED, EntityKind
 from .lexicon import GAP, SILENT, Role
-from .reading import NAMING, Parts, read
+from .reading import ACTING, NAMING, Parts, read
 from .requests import Choice, Surroundings
 from .vocabulary import HomeVocabulary
 
@@ -67,6 +67,7 @@ _NARROW: Final = [kind for value, kind in KINDS.items() if value != "everything"
 _TWO: Final = 2
 _NAMES: Final = SILENT | NAMING
 """The roles of words that only name something."""
+_DOING: Final = ACTING | {Role.STATE}
 
 
 def with_chosen(choice: Choice, answer: str, names: HomeVocabulary) -> str:
@@ -76,15 +77,29 @@ def with_chosen(choice: Choice, answer: str, names: HomeVocabulary) -> str:
     """
     for reading in read(answer, names):
         parts = Parts(reading.spans, reading)
-        if not parts.by_role.keys() <= _NAMES:
+        kinds = parts.values(Role.KIND)
+        is_name = parts.by_role.keys() <= _NAMES and "everything" not in kinds
+        if not is_name or _may_act(parts):
             continue
         meant = choice.ids.intersection(*(named.ids for named in parts.named))
         for place in parts.all(Role.PLACE):
             meant = names.within(meant, parts.areas_of(place))
-        if len(meant) == 1:
-            [one] = meant
-            return choice.sentence.replace(GAP, names.by_id[one].names[0])
+        entities = [names.by_id[one] for one in meant]
+        for kind in kinds:
+            entities = [one for one in entities if KINDS[kind].has(one)]
+        if len(entities) == 1:
+            return choice.sentence.replace(GAP, entities[0].names[0])
     return ""
+
+
+def _may_act(parts: Parts) -> bool:
+    """Return whether a word beside the names may say what is to be done: "bedroom off"."""
+    meanings = (
+        meaning
+        for span in parts.all(*SILENT)
+        for _, meaning in parts.reading.meanings(span.start)
+    )
+    return any(one.role in _DOING for one in meanings)
 
 
 def places_of(parts: Parts) -> Sequence[frozenset[str | None]]:
@@ -342,8 +357,8 @@ class CommandTargets:
         named = spans[places[0] : places[-1] + 1] if places else ()
         if not named or not {span.role for span in named} <= _NAMES:
             return Choice(ids)
-        before = reading.text(0, named[0].start)
-        after = reading.text(named[-1].end, len(reading.tokens))
+        before = reading.text(0, named[0].start).replace(GAP, " ")
+        after = reading.text(named[-1].end, len(reading.tokens)).replace(GAP, " ")
         return Choice(ids, f"{before} {GAP} {after}")
 
     def _are_all_meant(

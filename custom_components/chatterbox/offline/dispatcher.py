@@ -27,7 +27,7 @@ from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from ..agent.protocols import Hooks, Rewrite
 from ..agent.text import MOST_UNDERSTOOD, compared
 from ..const import LOGGER
-from ..effects.effect import NOTHING, Effects
+from ..effects.effect import NOTHING, Effects, actions_of
 from ..effects.intents import delayed_command, handler_of
 from ..effects.reading import (
     Answered,
@@ -105,7 +105,8 @@ _CONVERSATION_ID_PREFIX: Final = "chatterbox-offline-sentences"
 _QUESTION_MARKS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 _ENGLISH: Final = "en"
 _MOST_TOLD: Final = 3
-"""Sentences of Home Assistant that are heard about one request. Of more, only the names are."""
+"""Answers of Home Assistant that are heard about one request."""
+_SWITCHING: Final = frozenset({intent.INTENT_TURN_ON, intent.INTENT_TURN_OFF})
 _MOST_TIMES: Final = 3
 """Times in a sentence without which it is tried for names."""
 _FAILED: Final = (
@@ -119,6 +120,10 @@ class _Sentence:
     """A sentence that is being processed. Tasks that it has started still see it when it is done."""
 
     is_running: bool = True
+
+
+class _ManySwitched(intent.IntentResponse):
+    """The response to more commands than are told one by one: some are named, and the others counted."""
 
 
 _OUTER_SENTENCES: ContextVar[tuple[_Sentence, ...]] = ContextVar(
@@ -360,6 +365,9 @@ class OfflineDispatcher(Hooks):
         else:
             undone = ""
         unconfirmed = composer.unconfirmed(response.success_results)
+        if isinstance(response, _ManySwitched):
+            named = composer.done_with([response])
+            response.async_set_speech(named or intent_speech(response))
         if undone and (response.error_code or did_nothing(response)):
             response.async_set_error(
                 intent.IntentResponseErrorCode.FAILED_TO_HANDLE, undone
@@ -415,24 +423,42 @@ class OfflineDispatcher(Hooks):
     async def _async_completed(self, sentence: str) -> str:
         """Return the request before, completed by an answer to a question about it; empty for other words."""
         unclear = unclear_sentence(self.hass, self.conversation_id)
-        if not unclear:
-            return ""
         answer = self._as_input(readable_sentence(self.hass, sentence))
+        if not unclear or await async_own_effects(self.hass, answer) == TRIGGERED:
+            return ""
         before = await async_read_sentence(self.hass, replace(answer, text=unclear))
-        if isinstance(before.answered, Choice):
-            chosen = await async_chosen(self.hass, before.answered, answer)
-            if chosen:
-                return chosen
+        choice = before.answered if isinstance(before.answered, Choice) else None
+        chosen = await async_chosen(self.hass, choice, answer) if choice else ""
+        if choice and chosen and await self._async_keeps_to(choice, chosen, one=True):
+            return chosen
         if GAP in unclear:
             text = unclear.replace(GAP, answer.text)
         else:
             text = f"{unclear}, {answer.text}"
+        if choice and not await self._async_keeps_to(choice, text):
+            return ""
         clear = replace(answer, text=text)
         is_new = await async_sentence_effects(self.hass, answer) != NOTHING
         if not is_new and await async_sentence_effects(self.hass, clear) != NOTHING:
             return text
         together = await async_read_sentence(self.hass, clear)
         return text if together.is_understood and together != before else ""
+
+    async def _async_keeps_to(
+        self, choice: Choice, sentence: str, *, one: bool = False
+    ) -> bool:
+        """Return whether a sentence acts on some entities of a choice alone, or on `one`, or asks about fewer."""
+        query = self._as_input(sentence)
+        effects = await async_sentence_effects(self.hass, query)
+        acted_on = {action.entity_id for action in actions_of(effects)}
+        other = (await async_read_sentence(self.hass, query)).answered
+        if isinstance(other, Choice):
+            return not one and other.ids < choice.ids
+        return (
+            bool(acted_on)
+            and acted_on <= choice.ids
+            and len(acted_on) <= (1 if one else len(choice.ids))
+        )
 
     @property
     def _is_spoken(self) -> bool:
@@ -486,7 +512,7 @@ class OfflineDispatcher(Hooks):
         responses += [await self._unknown(one) for one in reading.unknown]
         if len(responses) == 1:
             return responses[0]
-        return await self._told_together(responses) or responses[0]
+        return self._told_together(responses) or responses[0]
 
     async def _async_answer(
         self, query: conversation.ConversationInput, request: Answered
@@ -610,7 +636,7 @@ class OfflineDispatcher(Hooks):
                 text,
             )
 
-    async def _told_together(
+    def _told_together(
         self, parts: Sequence[intent.IntentResponse]
     ) -> intent.IntentResponse | None:
         """Return the responses to several commands as one: what was done, then what was not; None if nothing was."""
@@ -620,24 +646,16 @@ class OfflineDispatcher(Hooks):
         ]
         if not done:
             return None
-        merged = intent.IntentResponse(
-            language=self.language,
-            intent=done[0].intent,
-        )
+        intents = {one.intent.intent_type if one.intent else "" for one in done}
+        speech = dict.fromkeys(map(intent_speech, (*done, *undone)))
+        is_many = len(speech) > _MOST_TOLD and intents <= _SWITCHING and not undone
+        kind = _ManySwitched if is_many else intent.IntentResponse
+        merged = kind(language=self.language, intent=done[0].intent)
         merged.response_type = done[-1].response_type  # an answer is first
         for one in done:
             merged.success_results += one.success_results
             merged.failed_results += one.failed_results
-        spoken = [*dict.fromkeys(map(intent_speech, done))]
-        kinds = {one.response_type for one in done}
-        if len(spoken) > _MOST_TOLD and kinds == {
-            intent.IntentResponseType.ACTION_DONE
-        }:
-            sentences = await async_get_sentences(self.hass, self.language)
-            named = TranslatedComposer(sentences, ()).done_with(done)
-            spoken = [named] if named else spoken
-        spoken += map(intent_speech, undone)
-        merged.async_set_speech(in_sentences([*dict.fromkeys(filter(None, spoken))]))
+        merged.async_set_speech(in_sentences([*filter(None, speech)]))
         return merged
 
     async def _not_understood(

@@ -38,6 +38,13 @@ async def move_in(hass: HomeAssistant) -> HomeAssistant:
         (("no",), set()),
         (("neither",), set()),
         (("not the bathroom",), set()),
+        (("bedroom fan off",), set()),
+        (("bedroom off",), set()),
+        (("bedroom light off",), set()),
+        (("the bedroom light",), set()),
+        (("bedroom curtains",), set()),
+        (("everything in the bedroom",), set()),
+        (("both and the tv",), set()),
         (("the kitchen",), set()),
         (("turn off the tv",), set()),
         (("never mind", "bathroom"), set()),
@@ -61,7 +68,7 @@ async def test_the_answer_to_which_one(
     targets = [
         call.data["service_data"]["entity_id"]
         for call in calls
-        if call.data["domain"] == "fan"
+        if (call.data["domain"], call.data["service"]) == ("fan", "turn_on")
     ]
     assert {one for ids in targets for one in ids} == turned_on
 
