@@ -13,6 +13,11 @@ from tests.support.versions import IS_LATEST
 collect_ignore = [] if IS_LATEST else ["test_administrators_tools.py"]
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Leave no attack of this folder to the thorough run."""
+    item.add_marker(pytest.mark.each_row)
+
+
 @pytest.fixture
 def part() -> frozenset[str]:
     """Return the entities that attacks name."""
