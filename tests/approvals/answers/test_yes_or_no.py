@@ -417,7 +417,7 @@ def test_a_yes_to_another_action_is_none(
         )
         - own
     )
-    step = 1 if pytestconfig.option.thorough else 5
+    step = 1 if pytestconfig.option.thorough else 10
 
     for phrase in own:
         assert (
