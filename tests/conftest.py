@@ -139,7 +139,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--chaos-turns",
         type=int,
-        help="How many turns (default: 2,000, and an eighth of them in the quick run).",
+        help="How many turns (default: 2,000, and a fourth of them in the quick run).",
     )
     group.addoption(
         "--chaos-seed",
@@ -180,7 +180,7 @@ def pytest_configure(config: pytest.Config) -> None:
     is_thorough = config.getoption("thorough")
     settings.load_profile("thorough" if is_thorough else "quick")
     if config.getoption("--chaos-turns") is None:
-        config.option.chaos_turns = 2_000 if is_thorough else 250
+        config.option.chaos_turns = 2_000 if is_thorough else 500
     gc.freeze()  # what has been imported is no garbage
 
 
