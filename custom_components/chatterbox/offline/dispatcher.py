@@ -423,8 +423,10 @@ class OfflineDispatcher(Hooks):
     async def _async_completed(self, sentence: str) -> str:
         """Return the request before, completed by an answer to a question about it; empty for other words."""
         unclear = unclear_sentence(self.hass, self.conversation_id)
+        if not unclear:
+            return ""
         answer = self._as_input(readable_sentence(self.hass, sentence))
-        if not unclear or await async_own_effects(self.hass, answer) == TRIGGERED:
+        if await async_own_effects(self.hass, answer) == TRIGGERED:
             return ""
         before = await async_read_sentence(self.hass, replace(answer, text=unclear))
         choice = before.answered if isinstance(before.answered, Choice) else None
@@ -454,11 +456,9 @@ class OfflineDispatcher(Hooks):
         other = (await async_read_sentence(self.hass, query)).answered
         if isinstance(other, Choice):
             return not one and other.ids < choice.ids
-        return (
-            bool(acted_on)
-            and acted_on <= choice.ids
-            and len(acted_on) <= (1 if one else len(choice.ids))
-        )
+        if one and len(acted_on) != 1:
+            return False
+        return bool(acted_on) and acted_on <= choice.ids
 
     @property
     def _is_spoken(self) -> bool:
