@@ -18,6 +18,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.chatterbox.const import DOMAIN, SUBENTRY_CONVERSATION
 from custom_components.chatterbox.flows.first_agent import async_use_agent
 from custom_components.chatterbox.internals.assist_pipeline import assistants
+from custom_components.chatterbox.runtime.earlier_agents import async_get_earlier_agents
 from tests.support.config_entries import offline_entry, prepare, server_entry, set_up
 from tests.support.servers.in_process import address_without_server
 
@@ -455,3 +456,23 @@ async def test_an_assistant_made_like_one_that_was_taken_over_with_it_has_the_sa
     await remove(hass, entry)
     assert held(hass) == ("conversation.other", True)
     assert [one.conversation_engine for one in made(hass)] == ["conversation.other"]
+
+
+async def test_what_is_taken_over_before_the_file_is_read_is_remembered(
+    hass: HomeAssistant,
+) -> None:
+    entry = offline_entry()
+    entry.add_to_hass(hass)
+    agent = er.async_get(hass).async_get_or_create(
+        "conversation", DOMAIN, agents(entry)[0].subentry_id
+    )
+    earlier = async_get_earlier_agents(hass)
+    earlier.async_start()
+    await async_use_agent(hass, agent.entity_id, "Butler", [preferred(hass).id, "new"])
+    await hass.async_block_till_done()
+    assert held(hass) == (agent.entity_id, False)
+    assert [one.name for one in made(hass)] == ["Butler"]
+
+    await remove(hass, entry)
+    assert held(hass) == (HOME, True)
+    assert not made(hass)

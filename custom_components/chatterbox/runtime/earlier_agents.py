@@ -146,6 +146,8 @@ class EarlierAgents:
         """By the id of the assistant; None before the file is read."""
         self._stored: JsonObject = {}
         self._holders: dict[str, _Holder] = {}
+        self._unseen: dict[str, _Holder] = {}
+        """Holders that may have taken over while nothing of ours was loaded."""
 
     def async_start(self) -> None:
         """Follow the assistants from now on, or from when they are loaded."""
@@ -194,7 +196,7 @@ class EarlierAgents:
                 holder.prefers_local,
             )
             if holder.agent == agent:  # which has just taken the source over
-                found = takeovers[source.id][-1]
+                found = (takeovers.get(source.id) or [Takeover(agent)])[-1]
             takeovers[made.id] = [replace(found, made=_others(made))]
             await self._async_save(takeovers)
 
@@ -203,20 +205,12 @@ class EarlierAgents:
         hass: HomeAssistant,
         _component: str,
     ) -> None:
-        takeovers = await self._async_known()
         store = assistants(hass)
         if store is None:
             return
+        # An assistant may be taken over while the file is being read.
         self._holders = {one.id: _Holder.of(hass, one) for one in store.data.values()}
-        for (
-            pipeline_id,
-            holder,
-        ) in (
-            self._holders.items()
-        ):  # which may have changed while nothing of ours was loaded
-            takeovers[pipeline_id] = with_change(
-                takeovers.get(pipeline_id, ()), None, holder
-            )
+        self._unseen = dict(self._holders)
         store.async_add_change_set_listener(self._async_follow)
         hass.bus.async_listen(
             er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_follow_entity
@@ -273,7 +267,7 @@ class EarlierAgents:
         before: Takeover,
     ) -> None:
         store = assistants(self._hass)
-        if store is None:
+        if store is None or pipeline.id not in store.data:
             return
         is_as_made = before.made is not None and before.made == _others(pipeline)
         if is_as_made and store.async_get_preferred_item() != pipeline.id:
@@ -342,6 +336,11 @@ class EarlierAgents:
             if self._takeovers is None:
                 self._stored = _to_json(stored)
                 self._takeovers = dict(stored)
+        for pipeline_id, holder in self._unseen.items():
+            self._takeovers[pipeline_id] = with_change(
+                self._takeovers.get(pipeline_id, ()), None, holder
+            )
+        self._unseen = {}
         return self._takeovers
 
     async def _async_save(self, takeovers: Mapping[str, Sequence[Takeover]]) -> None:
