@@ -363,12 +363,11 @@ STRANGE: Final[list[JsonObject]] = [
 ]
 
 
-@given(st.sampled_from(STRANGE), json_objects())
-def test_a_strange_schema_never_raises_anything_else(
-    schema: JsonObject, value: JsonObject
-) -> None:
-    with suppress(Unfit):
-        fit(value, schema)
+@given(json_objects())
+def test_a_strange_schema_never_raises_anything_else(value: JsonObject) -> None:
+    for schema in STRANGE:
+        with suppress(Unfit):
+            fit(value, schema)
 
 
 def test_a_schema_that_refers_to_itself_without_end_is_refused() -> None:
