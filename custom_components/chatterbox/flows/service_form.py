@@ -179,8 +179,9 @@ def title_of(
     if known is not OTHER and URL(url).port == URL(known.base_url).port:
         place = URL(url).host or place
     # Several services may share a host and a port.
-    path, usual = (_END.sub("", URL(one).path) for one in (url, known.base_url))
-    place += "" if path == usual else path
+    path = _END.sub("", URL(url).path)
+    if path != _END.sub("", URL(known.base_url).path):
+        place += path
     if known is OTHER:
         return place
     return sentences["service_title"].format(

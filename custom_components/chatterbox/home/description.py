@@ -177,7 +177,8 @@ def _domains(entities: Sequence[ExposedEntity]) -> Iterator[str]:
 
 def _counts(entities: Sequence[ExposedEntity]) -> Iterator[str]:
     counts = Counter(entity.domain for entity in entities)
-    yield f" {', '.join(f'{number} {domain}' for domain, number in sorted(counts.items()))}"
+    texts = (f"{number} {domain}" for domain, number in sorted(counts.items()))
+    yield f" {', '.join(texts)}"
 
 
 def named(place: Floor | Room) -> str:

@@ -229,7 +229,10 @@ def _in_areas(
     index: _Index,
     areas: Iterable[ar.AreaEntry],
 ) -> set[str]:
-    return set[str]().union(*(index.placed.get(area.id, ()) for area in areas))
+    found = set[str]()
+    for area in areas:
+        found |= index.placed.get(area.id, set())
+    return found
 
 
 def _unregistered(

@@ -104,9 +104,12 @@ def _state(entry: _Entry, name: str) -> str:
         if key not in _BRIGHTNESS
     ]
     if bright.isdigit() and entry.state == "on":  # a light that is off has none
-        facts.insert(
-            0,
-            f"{present.get('brightness_pct', max(round(int(bright) / _MOST_BRIGHT * 100), 1))} %",
-        )
-    state = " ".join(filter(None, (quoted(entry.state), unit and quoted(unit))))
-    return f"{quoted(name)} {state}{f' ({", ".join(facts)})' if facts else ''}"
+        share = round(int(bright) / _MOST_BRIGHT * 100)
+        percentage = present.get("brightness_pct", max(share, 1))
+        facts.insert(0, f"{percentage} %")
+    words = [quoted(name), quoted(entry.state)]
+    if unit:
+        words.append(quoted(unit))
+    if facts:
+        words.append(f"({', '.join(facts)})")
+    return " ".join(words)

@@ -70,12 +70,13 @@ def _action(
         ids = [given]
     else:
         ids = [*given]
-    domains, service = {one.partition(".")[0] for one in ids}, call.action.split(".")[1]
+    domains = {one.partition(".")[0] for one in ids}
     action = call.action
-    if call.action.startswith("homeassistant.") and len(domains) == 1:
+    of_all_kinds, _, service = action.partition(".")
+    if of_all_kinds == "homeassistant" and len(domains) == 1:
         [domain] = domains
-        own = hass.services.has_service(domain, service)
-        action = f"{domain}.{service}" if own else action
+        if hass.services.has_service(domain, service):
+            action = f"{domain}.{service}"
     target = {name: value for name, value in call.data.items() if name in _DATA}
     data = {name: value for name, value in call.data.items() if name not in _DATA}
     return {

@@ -1119,7 +1119,8 @@ def _times_in(
         rf"\b(?:{'|'.join(others)})(?= )" if others else "(?!)", re.IGNORECASE
     )
     for of in islice(before.finditer(text), _MOST_TIMES):
-        timed = f"{text[: of.start()]}{others[of[0].lower()]}{text[of.end() :]}"
+        preposition = others[of[0].lower()]
+        timed = text[: of.start()] + preposition + text[of.end() :]
         yield from times_in(
             timed,
             language,

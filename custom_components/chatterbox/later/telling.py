@@ -147,11 +147,15 @@ def condition_text(
 ) -> str:
     """Return a condition, such as "Washing Machine: Off", in the language of the home."""
     signs = ((">", condition.above), ("<", condition.below))
-    bounds = [
-        f"{sign} {entity_name(hass, bound) if isinstance(bound, str) else f'{bound:g}'}"
-        for sign, bound in signs
-        if bound is not None
-    ]
+    bounds: list[str] = []
+    for sign, bound in signs:
+        match bound:
+            case None:
+                continue
+            case str():
+                bounds.append(f"{sign} {entity_name(hass, bound)}")
+            case _:
+                bounds.append(f"{sign} {bound:g}")
     state = hass.states.get(condition.entity_id)
     value = condition.state or " ".join(bounds)
     if state and condition.state and not condition.happens:

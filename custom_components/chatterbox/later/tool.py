@@ -584,7 +584,11 @@ def _state(
     bound = _BOUND.fullmatch(state)
     if bound:
         number = _NUMBER.fullmatch(bound[2])
-        return f"{bound[1]} {number[1].replace(',', '.') if number else _like(call, entity_id, bound[2])}{lasting}"
+        if number:
+            limit = number[1].replace(",", ".")
+        else:
+            limit = _like(call, entity_id, bound[2])
+        return f"{bound[1]} {limit}{lasting}"
     state = state_key(state)
     if Condition(entity_id).happens:
         return _event_type(

@@ -190,13 +190,10 @@ class EarlierAgents:
         holder = _Holder.of(self._hass, source)
         agent = _Holder.of(self._hass, made).agent
         if agent:
-            found = Takeover(
-                agent,
-                holder.engine,
-                holder.prefers_local,
-            )
+            found = Takeover(agent, holder.engine, holder.prefers_local)
             if holder.agent == agent:  # which has just taken the source over
-                found = (takeovers.get(source.id) or [Takeover(agent)])[-1]
+                known = takeovers.get(source.id) or [found]
+                found = known[-1]
             takeovers[made.id] = [replace(found, made=_others(made))]
             await self._async_save(takeovers)
 
@@ -229,14 +226,8 @@ class EarlierAgents:
                 self._hass,
                 change.item,
             )
-            takeovers[change.item_id] = with_change(
-                takeovers.get(
-                    change.item_id,
-                    (),
-                ),
-                before,
-                now,
-            )
+            known = takeovers.get(change.item_id, ())
+            takeovers[change.item_id] = with_change(known, before, now)
         await self._async_save(takeovers)
         await self._async_report()
 
@@ -314,9 +305,10 @@ class EarlierAgents:
         takeovers = await self._async_known()
         registry = er.async_get(self._hass)
         found: list[tuple[Pipeline, Mapping[str, str | bool]]] = []
-        for pipeline in (
-            store.data.values() if (store := assistants(self._hass)) else ()
-        ):
+        store = assistants(self._hass)
+        if store is None:
+            return
+        for pipeline in store.data.values():
             entity = registry.async_get(pipeline.conversation_engine)
             if entity and entity.platform == DOMAIN and entity.disabled:
                 known = takeovers.get(pipeline.id) or [Takeover(entity.unique_id)]
@@ -337,9 +329,8 @@ class EarlierAgents:
                 self._stored = _to_json(stored)
                 self._takeovers = dict(stored)
         for pipeline_id, holder in self._unseen.items():
-            self._takeovers[pipeline_id] = with_change(
-                self._takeovers.get(pipeline_id, ()), None, holder
-            )
+            known = self._takeovers.get(pipeline_id, ())
+            self._takeovers[pipeline_id] = with_change(known, None, holder)
         self._unseen = {}
         return self._takeovers
 

@@ -204,7 +204,12 @@ def _line(turn: Transcript) -> str:
                 done.append(f"{call.name} {clipped(call.arguments, _ARGUMENTS_LENGTH)}")
             case _:
                 pass
-    return " → ".join(filter(None, (sentence and f"“{sentence}”", "; ".join(done))))
+    parts: list[str] = []
+    if sentence:
+        parts.append(f"“{sentence}”")
+    if done:
+        parts.append("; ".join(done))
+    return " → ".join(parts)
 
 
 def _within(

@@ -237,9 +237,8 @@ def _first_items(
     room: int,
 ) -> list[JsonValue]:
     room -= _MARK_LENGTH
-    first = items[
-        : _count_within(room, (len(_written(item)) + 1 for item in items))
-    ] or [_fitting(items[0], room)]
+    lengths = (len(_written(item)) + 1 for item in items)
+    first = items[: _count_within(room, lengths)] or [_fitting(items[0], room)]
     return [*first, f"{ELLIPSIS} {len(items) - len(first)} more of {len(items)}"]
 
 
@@ -307,7 +306,8 @@ def _first_lines(
         )
         - 1
     )
-    return text[: max(fits, 0)] + _mark(len(text) - max(fits, 0), "characters", how)
+    cut = text[: max(fits, 0)]
+    return cut + _mark(len(text) - len(cut), "characters", how)
 
 
 def _count_within(

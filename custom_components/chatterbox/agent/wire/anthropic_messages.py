@@ -145,7 +145,9 @@ def _tools(request: CompletionRequest) -> list[JsonValue]:
             }
             for name in sorted(called)
         ]
-    return [*offered[:-1], *[{**last, **_CACHE_HERE} for last in offered[-1:]]]
+    if offered:
+        offered[-1] |= _CACHE_HERE
+    return [*offered]
 
 
 def _search_tools(

@@ -161,10 +161,9 @@ def _brief_wordings() -> Mapping[str, Wording]:
         code: {**cldr.get(code, {}), **own.get(code, {})} for code in (*cldr, *own)
     }
     for code, fields in merged.items():
-        fields |= {
-            key: [*cldr.get(code, {}).get(key, ()), *own.get(code, {}).get(key, ())]
-            for key in ("yes", "no")
-        }
+        both = (cldr.get(code, {}), own.get(code, {}))
+        for key in ("yes", "no"):
+            fields[key] = [word for file in both for word in file.get(key, ())]
         polite = fields.get("courtesies", ())
         fields["numbers"] = {
             "digits": fields.pop("digits", ()),

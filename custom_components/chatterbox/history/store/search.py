@@ -286,16 +286,20 @@ def has_words(
     return turns.c.seq.in_(select(turn).where(_match(connection, None, phrases)[0]))
 
 
+def _ts_phrase(phrase: SearchPhrase) -> str:
+    """Write a phrase in PostgreSQL's language of searches: its words follow each other."""
+    words = " <-> ".join(f"'{word}'" for word in phrase.words)
+    if phrase.is_prefix:
+        words += ":*"
+    return f"({words})"
+
+
 def _match(
     connection: Connection, person_id: str | None, phrases: tuple[SearchPhrase, ...]
 ) -> tuple[ColumnElement[bool], ColumnElement[float]]:
     """Return the condition for a row of the index that has all phrases, and its score. Without a person, of anybody."""
     if connection.dialect.name == POSTGRESQL:
-        alternatives = (
-            f"({' <-> '.join(f"'{word}'" for word in one.words)}{':*' if one.is_prefix else ''})"
-            for one in phrases
-        )
-        query = cast(" & ".join(alternatives), TSQUERY)
+        query = cast(" & ".join(map(_ts_phrase, phrases)), TSQUERY)
         return _VECTORS.c.words.bool_op("@@")(query), func.ts_rank(
             _VECTORS.c.words, query, type_=Float
         )

@@ -423,7 +423,8 @@ def resolve_range(
         last_minute = first + _HOUR
     else:
         first, last_minute = _SPANS[parts.period]
-    begin, end = _minute_of(days[0], first, now), _minute_of(days[-1], last_minute, now)
+    begin = _minute_of(days[0], first, now)
+    end = _minute_of(days[-1], last_minute, now)
     if end <= now and not parts.has_day:
         return begin + timedelta(days=1), end + timedelta(days=1)
     return begin, end

@@ -897,12 +897,12 @@ def _time(when: datetime, now: datetime) -> str:
     """Return a moment in local time, as it would be told now."""
     local = dt_util.as_local(when)
     days = (now.date() - local.date()).days
-    near = {0: "today", 1: "yesterday"}.get(days)
-    if local.year != now.year:
-        year = f" {local:%Y}"
-    else:
-        year = ""
-    return f"{near or f'{local:%A} {local.day} {local:%B}{year}'} {local:%H:%M}"
+    day = {0: "today", 1: "yesterday"}.get(days)
+    if day is None:
+        day = f"{local:%A} {local.day} {local:%B}"
+        if local.year != now.year:
+            day += f" {local:%Y}"
+    return f"{day} {local:%H:%M}"
 
 
 def _span(span: Span, now: datetime) -> str:

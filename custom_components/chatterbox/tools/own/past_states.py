@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import isfinite
+from operator import itemgetter
 from typing import Final
 
 from homeassistant.const import ATTR_DEVICE_CLASS, STATE_UNAVAILABLE, STATE_UNKNOWN
@@ -198,12 +199,9 @@ def numbers(
         average = sum(value * seconds for _, value, seconds in known) / share
     else:
         average = known[0][1]
-    lowest, highest = (pick(known, key=lambda row: row[1])[:2] for pick in (min, max))
-    return Numbers(
-        lowest,
-        highest,
-        average,
-    )
+    lowest = min(known, key=itemgetter(1))
+    highest = max(known, key=itemgetter(1))
+    return Numbers(lowest[:2], highest[:2], average)
 
 
 def number_in(value: object) -> float | None:

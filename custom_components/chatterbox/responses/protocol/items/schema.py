@@ -288,7 +288,9 @@ def path_of(location: tuple[int | str, ...]) -> str:
 
 def path_within(place: str, path: str) -> str:
     """Join two paths; both may be empty."""
-    return f"{place}{'' if not place or path[:1] in ('', '[') else '.'}{path}"
+    if place and path and not path.startswith("["):
+        return f"{place}.{path}"
+    return place + path
 
 
 def _type_of(item: JsonObject) -> str:
