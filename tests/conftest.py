@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import hashlib
 import logging
 import sys
 import threading
@@ -36,7 +37,13 @@ from tests.demo_house.move_in import move_in
 from tests.history.store.postgresql import PostgreSQL, binaries, running
 from tests.support.config_entries import server_entry, set_up
 from tests.support.leaks import Leaks
-from tests.support.light_homes import async_do_nothing, do_nothing, forget_homes, share
+from tests.support.light_homes import (
+    async_do_nothing,
+    do_nothing,
+    forget_homes,
+    scrypt_with_little_work,
+    share,
+)
 from tests.support.loop_clock import LoopClock
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving, serving_script
@@ -329,8 +336,9 @@ def skip_stop_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def hass_config_dir(tmp_path: Path) -> Iterator[str]:
-    """Give every test a configuration folder of its own."""
+def hass_config_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Give every home a configuration folder of its own, and hashes of PINs that take a moment."""
+    monkeypatch.setattr(hashlib, "scrypt", scrypt_with_little_work)
     yield str(tmp_path)
     forget_homes()
 

@@ -3,9 +3,11 @@
 Homes share what each would read anew and none changes. Functions that do nothing stand
 for those that Home Assistant's test plugin replaces with mocks, which note each call
 with all that it was given. A home that has stopped is taken apart, so that the garbage
-collector need not find that nothing refers to its parts.
+collector need not find that nothing refers to its parts. A PIN is hashed with little
+work, but where its hash itself is tested, which needs no home.
 """
 
+import hashlib
 from collections.abc import Callable
 from functools import lru_cache
 from inspect import iscoroutinefunction, isfunction
@@ -39,6 +41,7 @@ _homes: list[HomeAssistant] = []
 _schemas: dict[tuple[str, ...], Any] = {}
 _statements = LRUCache[Any, Any](500)
 _ddl = dict[object, SQLiteDDLCompiler]()
+_scrypt = hashlib.scrypt
 _resolve, _set_up_loader = Integration.resolve_from_root, loader.async_setup
 _schema_of, _hints_of = (
     vars(service)["_validate_entity_service_schema"],
@@ -85,6 +88,17 @@ def do_nothing(*_values: object, **_options: object) -> None:
 
 async def async_do_nothing(*_values: object, **_options: object) -> None:
     """Stand for a coroutine function."""
+
+
+def scrypt_with_little_work(
+    password: bytes, *, salt: bytes, n: int, **parameters: int
+) -> bytes:
+    """Stand for `hashlib.scrypt`, which takes long unless `n` is small: other parameters give another digest."""
+    little = min(n, 16)
+    if n > little:
+        salt += f"{n} {parameters}".encode()
+        parameters["p"] = 1
+    return _scrypt(password, salt=salt, n=little, **parameters)
 
 
 def share() -> None:
