@@ -17,17 +17,11 @@ import custom_components
 _INTEGRATION = Path(custom_components.__file__).parent / "chatterbox"
 _BELOW = "chatterbox."
 _PACKAGES = (
-    "agent",
-    *(
-        _BELOW + name
-        for name in (
-            "history.store",
-            "responses.protocol",
-            "speech.text",
-            "approvals.answers",
-            "approvals.pin",
-        )
-    ),
+    "history.store",
+    "responses.protocol",
+    "speech.text",
+    "approvals.answers",
+    "approvals.pin",
 )
 
 _LOAD_EVERYTHING = """
@@ -40,16 +34,19 @@ class Refuse:
 
 sys.meta_path.insert(0, Refuse())
 sys.path.insert(0, sys.argv[1])
-package = importlib.import_module(sys.argv[2])
-for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-    importlib.import_module(module.name)
-    print(module.name)
+for name in sys.argv[2:]:
+    package = importlib.import_module(name)
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        importlib.import_module(module.name)
+        print(module.name)
 """
 
 
-@pytest.mark.parametrize("package", _PACKAGES)
+@pytest.mark.parametrize(
+    "names", [("agent",), tuple(_BELOW + name for name in _PACKAGES)]
+)
 def test_every_module_of_a_package_loads_without_home_assistant(
-    tmp_path: Path, package: str
+    tmp_path: Path, names: tuple[str, ...]
 ) -> None:
     within = tmp_path / "chatterbox"
     within.mkdir()
@@ -58,7 +55,7 @@ def test_every_module_of_a_package_loads_without_home_assistant(
         (within / name).symlink_to(_INTEGRATION / name)
     (tmp_path / "agent").symlink_to(_INTEGRATION / "agent")
     loading = subprocess.run(
-        [sys.executable, "-W", "error", "-c", _LOAD_EVERYTHING, str(tmp_path), package],
+        [sys.executable, "-W", "error", "-c", _LOAD_EVERYTHING, str(tmp_path), *names],
         capture_output=True,
         text=True,
         check=False,
@@ -66,13 +63,12 @@ def test_every_module_of_a_package_loads_without_home_assistant(
     )
 
     assert loading.returncode == 0, loading.stderr
-    name = package.removeprefix(_BELOW)
-    files = {
-        path
-        for path in _INTEGRATION.joinpath(*name.split(".")).rglob("*.py")
-        if path.name != "__init__.py"
-    }
     modules = {
-        ".".join(path.relative_to(_INTEGRATION).with_suffix("").parts) for path in files
+        ".".join(path.relative_to(_INTEGRATION).with_suffix("").parts)
+        for name in names
+        for path in _INTEGRATION.joinpath(*name.removeprefix(_BELOW).split(".")).rglob(
+            "*.py"
+        )
+        if path.name != "__init__.py"
     }
     assert modules <= {loaded.removeprefix(_BELOW) for loaded in loading.stdout.split()}

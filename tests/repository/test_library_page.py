@@ -14,7 +14,8 @@ from hatchling.build import build_wheel
 
 import custom_components
 from custom_components.chatterbox.agent.messages import JsonValue
-from tests.support.servers.process import scripted_server
+from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.in_process import serving
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 
 _REPOSITORY = Path(custom_components.__file__).parents[1]
@@ -81,15 +82,16 @@ async def run(
 ) -> tuple[str, list[dict[str, object]]]:
     """Run source code against a server with these answers; return what it printed, and the bodies it sent."""
     script = Script(models=("qwen3:8b",), answers=answers, trial_answer=None)
-    async with scripted_server(script, folder) as server:
+    server = ScriptedChatCompletions(script)
+    async with serving(server.application()) as base_url:
         address = "http://localhost:11434/v1"
         process = await asyncio.create_subprocess_exec(
             *(
                 sys.executable,
                 "-c",
-                _REFUSE_HOME_ASSISTANT + source.replace(address, server.base_url),
+                _REFUSE_HOME_ASSISTANT + source.replace(address, base_url),
             ),
-            *(server.base_url, "qwen3:8b"),
+            *(base_url, "qwen3:8b"),
             cwd=folder,
             env={**os.environ, "PYTHONPATH": str(installed)},
             stdin=asyncio.subprocess.PIPE,
@@ -99,9 +101,7 @@ async def run(
         async with asyncio.timeout(60):
             printed, complaints = await process.communicate(typed.encode())
         assert process.returncode == 0, complaints.decode()
-        return printed.decode(), [
-            dict(request.body) for request in await server.requests()
-        ]
+        return printed.decode(), [dict(request.body) for request in server.requests]
 
 
 def test_only_the_agent_package_is_installed(installed: Path) -> None:
