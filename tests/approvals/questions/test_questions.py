@@ -399,6 +399,20 @@ async def test_the_event_can_be_recorded(
     assert len(event.data["calls"]) == calls
 
 
+async def test_the_event_names_as_many_entities_as_fit(hass: HomeAssistant) -> None:
+    events = async_capture_events(hass, EVENT_APPROVAL_REQUESTED)
+    of_97_bytes = [f"lock.door_{n:087}" for n in range(21)]
+    actions = (EntityAction(one, "lock.unlock") for one in of_97_bytes)
+
+    ask(hass, question(asked_call(Touches(frozenset(actions)))))
+    await hass.async_block_till_done()
+
+    (event,) = events
+    content = event.data["calls"][0]
+    assert content["entity_ids"] == of_97_bytes[:20]
+    assert content["more_entity_ids"] == 1
+
+
 @pytest.mark.parametrize(
     ("here", "there", "is_replaced"),
     [("kitchen", "kitchen", True), ("kitchen", "hall", False), (None, None, False)],

@@ -100,6 +100,7 @@ def test_words_and_calls_wait_until_the_reply_tells_whether_it_rests_on_a_search
         '{"sources":[{"title":"The final","url":"https://a.example/1"}]}',
         open_world=True,
     )
+    assert found.provider_items == ()
     assert words == [TextDelta("They "), TextDelta("did.")]
     assert isinstance(call, ToolCallReady)
     assert isinstance(end, CompletionResult)
