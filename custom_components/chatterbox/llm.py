@@ -10,7 +10,7 @@ from homeassistant.loader import async_get_loaded_integration
 
 from .home.entity_matches import exposed_states
 from .tools.device_tools import device_tools
-from .tools.own.registry import SharedTool, own_tools
+from .tools.own.registry import own_tools, shared_tool
 
 
 @callback
@@ -19,7 +19,7 @@ def async_get_tools(
 ) -> LLMTools | None:
     """Offer our shared tools to every agent with the Assist API, where what they are about is exposed."""
     tools: list[Tool] = [
-        SharedTool(tool, tool.shared)
+        shared_tool(tool, tool.shared)
         for tool in (own_tools(hass) if api_id == LLM_API_ASSIST else ())
         if tool.shared
         and (

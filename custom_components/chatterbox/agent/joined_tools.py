@@ -9,8 +9,9 @@ tool that a model does not see is as good. Decision 59.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from operator import attrgetter
-from typing import Final
+from typing import Final, override
 
 from .json.coercion import Unfit
 from .json.text import as_object, is_json_object, parse_json
@@ -89,9 +90,27 @@ def _properties(tool: ToolDefinition) -> JsonObject:
     return properties if isinstance(properties, dict) else {}
 
 
+class _Same(tuple[ToolDefinition, ...]):
+    """Tools that are compared by identity: a turn has the same objects from its beginning to its end."""
+
+    __slots__ = ()
+
+    @override
+    def __hash__(self) -> int:
+        return hash((*map(id, self),))
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and [*map(id, self)] == [*map(id, other)]
+
+
 def shown_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
     """Return the tools that a model sees, sorted by name."""
-    tools = tuple(tools)
+    return _visible(_Same(tools))
+
+
+@lru_cache(maxsize=8)
+def _visible(tools: _Same) -> tuple[ToolDefinition, ...]:
     listed = [tool for tool in tools if tool.is_listed]
     joined = joined_tools(listed)
     parts = {part.name for one in joined for part in one.parts.values()}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.core import callback
@@ -67,7 +68,11 @@ TOOLS: Final = tuple(
 @callback
 def known_tool(tool: llm.Tool) -> KnownTool | None:
     """Return which tool of Home Assistant a tool is; None for one of another component, or of none."""
-    own = f"{type(tool).__module__}.{type(tool).__qualname__}"
+    return _known(f"{type(tool).__module__}.{type(tool).__qualname__}")
+
+
+@cache
+def _known(own: str) -> KnownTool | None:
     path = own.removeprefix(_COMPONENTS)
     if path in KnownTool:
         return KnownTool(path)

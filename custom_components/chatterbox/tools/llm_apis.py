@@ -8,8 +8,14 @@ changes. Decision 29.
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -35,6 +41,7 @@ from homeassistant.helpers import device_registry as dr, intent, llm
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
+from lru import LRU
 
 from ..agent.messages import ToolDefinition, ToolGroup, ToolPart
 from ..agent.text import read_data_file
@@ -101,6 +108,7 @@ _CACHED: Final = frozenset(
         "intent",
         "lawn_mower",
         "light",
+        "llm",
         "todo",
         "vacuum",
     }
@@ -324,14 +332,14 @@ def _ask_assist(
         )
     else:
         listed = None
+    stored = _stored_offers(api.hass, llm_context)
+    question = _Question(api, llm_context, stored, listed)
     tools: list[llm.Tool] = []
     prompts: list[str] = []
     contexts: list[str] = []
     for domain, platform in sorted(platforms.items()):
         try:
-            offered, prompt, context = _ask_platform(
-                api, domain, platform, llm_context, listed
-            )
+            offered, prompt, context = question.ask(domain, platform)
         except Exception:  # noqa: BLE001 a platform may be anybody's code, and the others are still good
             LOGGER.exception("Cannot get the LLM tools of %s", domain)
             continue
@@ -343,126 +351,120 @@ def _ask_assist(
     )
 
 
-def _ask_platform(
-    api: llm.API,
-    domain: str,
-    platform: LLMToolsPlatformProtocol,
-    llm_context: llm.LLMContext,
-    listed: Callable[[str], str] | None,
-) -> tuple[list[llm.Tool], str, str]:
-    """Return the tools of a platform, the stable part of its prompt, and the part for this speaker.
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A question to the platforms of the Assist API about their tools."""
 
-    `listed` returns our list of the home for the name of the tool that tells states;
-    None to keep Assist's own.
-    """
-    if domain == HOMEASSISTANT_DOMAIN and listed and (tool := live_context_tool(api)):
-        # Its own list of the home is the one slow part of Assist, and is not needed.
-        return [ShortStates(tool)], listed(tool.name), ""
-    offer = _offered(
-        api,
-        domain,
-        platform,
-        llm_context,
-    )
-    prompt = offer.prompt or ""
-    if domain == INTENT_DOMAIN:
-        # All lines except for the guide depend on the device of the speaker.
-        known = control_guide(api.hass)
-        if known in prompt:
-            guide = known
-        else:
-            guide = ""
-        if guide:
-            context = prompt.replace(guide, "").strip()
-        else:
-            context = prompt
-        tools = [
-            *offer.tools,
-            *_timer_tools_elsewhere(
-                api,
-                platform,
-                llm_context,
-                offer.tools,
-            ),
-        ]
-        return tools, GUIDE_TO_CALLS if guide and listed else guide, context
-    if _is_of_home_assistant(platform):
-        return offer.tools, prompt, ""
-    return offer.tools, *_split_by_history(
-        api.hass, f"{api.id}/{domain}", platform, prompt
-    )
+    api: llm.API
+    llm_context: llm.LLMContext
+    stored: dict[str, LLMTools]
+    """Offers to this speaker that stay the same, by platform. Each platform reads all exposed entities."""
+    listed: Callable[[str], str] | None
+    """Returns our list of the home for the name of the tool that tells states; None to keep Assist's own."""
+
+    def ask(
+        self, domain: str, platform: LLMToolsPlatformProtocol
+    ) -> tuple[list[llm.Tool], str, str]:
+        """Return the tools of a platform, the stable part of its prompt, and the part for this speaker."""
+        if domain == HOMEASSISTANT_DOMAIN and self.listed:
+            # Its own list of the home is the one slow part of Assist, and is not needed.
+            for tool in self._short_states():
+                return [tool], self.listed(tool.name), ""
+        offer = self._offer(domain, platform)
+        prompt = offer.prompt or ""
+        if domain == INTENT_DOMAIN:
+            tools = [*offer.tools, *self._timer_tools_elsewhere(platform, offer.tools)]
+            return tools, *self._guide(prompt)
+        if _is_of_home_assistant(platform):
+            return offer.tools, prompt, ""
+        key = f"{self.api.id}/{domain}"
+        return offer.tools, *_split_by_history(self.api.hass, key, platform, prompt)
+
+    def _short_states(self) -> Sequence[llm.Tool]:
+        """Return the tool that reads states, if Home Assistant has it."""
+        stored = self.stored.get(_SHORT_STATES)
+        if stored is None:
+            tool = live_context_tool(self.api)
+            stored = LLMTools([ShortStates(tool)] if tool else [])
+            self.stored[_SHORT_STATES] = stored
+        return stored.tools
+
+    def _offer(self, domain: str, platform: LLMToolsPlatformProtocol) -> LLMTools:
+        stored = self.stored.get(domain)
+        if stored:
+            return stored
+        offer = self._answer(platform, self.llm_context)
+        if domain in _CACHED and _is_of_home_assistant(platform):
+            self.stored[domain] = offer
+        return offer
+
+    def _answer(
+        self, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext
+    ) -> LLMTools:
+        offer = platform.async_get_tools(self.api.hass, llm_context, self.api.id)
+        return offer or LLMTools([])
+
+    def _guide(self, prompt: str) -> tuple[str, str]:
+        """Divide the prompt of the intents: all lines except for the guide depend on the device of the speaker."""
+        guide = control_guide(self.api.hass)
+        if not guide or guide not in prompt:
+            return "", prompt
+        context = prompt.replace(guide, "").strip()
+        return GUIDE_TO_CALLS if self.listed else guide, context
+
+    def _timer_tools_elsewhere(
+        self, platform: LLMToolsPlatformProtocol, available: Iterable[llm.Tool]
+    ) -> list[llm.Tool]:
+        """Return the timer tools if only other devices of the home have them."""
+        hass, here = self.api.hass, self.llm_context.device_id
+        if here and async_device_supports_timers(hass, here):
+            return []
+        devices = (device.id for device in dr.async_get(hass).devices)
+        able = (one for one in devices if async_device_supports_timers(hass, one))
+        elsewhere = next(able, None)
+        if elsewhere is None:
+            return []
+        key = f"{_TIMERS_OF}{elsewhere}"
+        if key not in self.stored:
+            context = replace(self.llm_context, device_id=elsewhere)
+            names = {tool.name for tool in available}
+            there = self._answer(platform, context)
+            self.stored[key] = LLMTools(
+                [
+                    UnavailableTool(tool)
+                    for tool in there.tools
+                    if tool.name not in names
+                ]
+            )
+        return self.stored[key].tools
 
 
+_SHORT_STATES: Final = "short states"
+_TIMERS_OF: Final = "timers of "
 _tool_cache: Final = singleton(
-    HassKey[dict[tuple[object, ...], LLMTools]](f"{DOMAIN}_tool_cache")
+    HassKey[dict[tuple[object, ...], dict[str, LLMTools]]](f"{DOMAIN}_tool_cache")
 )(lambda _: {})
-"""Returns what platforms have offered to devices, as long as the home stays the same."""
+"""Returns what platforms have offered, by speaker and platform, as long as the home stays the same."""
 
 
-def _offered(
-    api: llm.API,
-    domain: str,
-    platform: LLMToolsPlatformProtocol,
-    llm_context: llm.LLMContext,
-) -> LLMTools:
-    """Return the tools of a platform. Each platform reads all exposed entities, so some are asked only once."""
-    if domain not in _CACHED or not _is_of_home_assistant(platform):
-        return platform.async_get_tools(api.hass, llm_context, api.id) or LLMTools([])
-    cache, device_id = _tool_cache(api.hass), llm_context.device_id
-    has_timers = device_id is not None and async_device_supports_timers(
-        api.hass, device_id
-    )
+def _stored_offers(
+    hass: HomeAssistant, llm_context: llm.LLMContext
+) -> dict[str, LLMTools]:
+    """Return what platforms have offered to the device of a speaker."""
+    cache, device_id = _tool_cache(hass), llm_context.device_id
+    has_timers = device_id is not None and async_device_supports_timers(hass, device_id)
     home = (
-        async_home_version(api.hass, llm_context.assistant),
-        *intent.async_get(api.hass),
+        async_home_version(hass, llm_context.assistant),
+        *intent.async_get(hass),
     )
     if home not in cache:
         cache.clear()
-        cache[home] = LLMTools([])
-    key = (
-        domain,
-        llm_context.assistant,
-        device_id,
-        has_timers,
-    )
-    if key not in cache:
-        cache[key] = platform.async_get_tools(
-            api.hass, llm_context, api.id
-        ) or LLMTools([])
-    return cache[key]
+        cache[home] = {}
+    return cache.setdefault((llm_context.assistant, device_id, has_timers), {})
 
 
 def _is_of_home_assistant(platform: LLMToolsPlatformProtocol) -> bool:
     return getattr(platform, "__name__", "").startswith(_OWN_MODULES)
-
-
-def _timer_tools_elsewhere(
-    api: llm.API,
-    platform: LLMToolsPlatformProtocol,
-    llm_context: llm.LLMContext,
-    available: Iterable[llm.Tool],
-) -> list[llm.Tool]:
-    """Return the timer tools if only other devices of the home have them."""
-    if llm_context.device_id and async_device_supports_timers(
-        api.hass, llm_context.device_id
-    ):
-        return []
-    devices = (device.id for device in dr.async_get(api.hass).devices)
-    device_id = next(
-        (
-            device
-            for device in devices
-            if async_device_supports_timers(api.hass, device)
-        ),
-        None,
-    )
-    if device_id is None:
-        return []
-    there = platform.async_get_tools(
-        api.hass, replace(llm_context, device_id=device_id), api.id
-    ) or LLMTools([])
-    names = {tool.name for tool in available}
-    return [UnavailableTool(tool) for tool in there.tools if tool.name not in names]
 
 
 _first_prompts: Final = singleton(
@@ -565,14 +567,11 @@ def merge_apis(
     `classes` are the telling ones of the home; None if the model is told of all that
     a tool can do.
     """
-    schemas = _schema_cache(hass)
     found = list(_distinct(offers))
     names = offered_names(
         [ToolOrigin(offer.api.id, tool.name) for offer, tool, _ in found]
     )
-    renames: dict[str, dict[str, str]] = {offer.api.id: {} for offer in offers}
-    for (offer, tool, _), name in zip(found, names, strict=True):
-        renames[offer.api.id].setdefault(tool.name, name)
+    renames = _renames(found, names)
     definitions: list[ToolDefinition] = []
     tools: list[llm.Tool] = []
     problems: dict[str, str | None] = {}
@@ -581,11 +580,8 @@ def merge_apis(
     for one, name in zip(found, names, strict=True):
         offer, tool, own = one
         subject = f"Tool {tool.name} of {offer.api.name}"
-        known = classes if _is_of_assist(own) else None
         try:
-            schema = schemas.convert(tool.parameters, offer.custom_serializer, known)
-            form = _form(one, classes)
-            definition = _define(one, name, schema, renames[offer.api.id], form)
+            definition = _definition(hass, one, name, renames[offer.api.id], classes)
         except Exception as error:  # noqa: BLE001 a schema may hold anybody's code, and the other tools are still good
             problems[subject] = (
                 f"it is not offered, because its arguments cannot be described: {error}"
@@ -598,10 +594,12 @@ def merge_apis(
         if isinstance(own, llm.IntentTool):
             intents[name] = own
     prompt = _with_headings(
-        offers, [rename_tools(offer.prompt, renames[offer.api.id]) for offer in offers]
+        offers,
+        [rename_tools(offer.prompt, renames[offer.api.id]) for offer in offers],
     )
     context = _with_headings(
-        offers, [rename_tools(offer.context, renames[offer.api.id]) for offer in offers]
+        offers,
+        [rename_tools(offer.context, renames[offer.api.id]) for offer in offers],
     )
     api = MergedApi(
         hass=hass,
@@ -642,6 +640,56 @@ def _distinct(offers: Iterable[ApiOffer]) -> Iterator[_Found]:
                     tool,
                     unwrapped(tool),
                 )
+
+
+def _renames(
+    found: Iterable[_Found], names: Iterable[str]
+) -> defaultdict[str, dict[str, str]]:
+    """Return the new names of renamed tools by API and old name, which means the first tool that has it."""
+    renames = defaultdict[str, dict[str, str]](dict)
+    seen = set[tuple[str, str]]()
+    for (offer, tool, _), name in zip(found, names, strict=True):
+        origin = (offer.api.id, tool.name)
+        if name != tool.name and origin not in seen:
+            renames[offer.api.id][tool.name] = name
+        seen.add(origin)
+    return renames
+
+
+class _Described(NamedTuple):
+    """How models are told of a tool, and the objects by whose ids it is known."""
+
+    definition: ToolDefinition
+    tool: llm.Tool
+    custom_serializer: CustomSerializer | None
+
+
+_MOST_DESCRIBED: Final = 256
+_described: Final = singleton(
+    HassKey["LRU[tuple[object, ...], _Described]"](f"{DOMAIN}_described_tools")
+)(lambda _: LRU(_MOST_DESCRIBED))
+
+
+def _definition(
+    hass: HomeAssistant,
+    found: _Found,
+    name: str,
+    renames: Mapping[str, str],
+    classes: frozenset[str] | None,
+) -> ToolDefinition:
+    """Return how a model is told of a tool. Raises whatever its schema raises."""
+    offer, tool, own = found
+    serializer = offer.custom_serializer
+    if not _is_of_assist(own):  # which may change later
+        schema = _schema_cache(hass).convert(tool.parameters, serializer)
+        return _define(found, name, schema, renames, _form(found, classes))
+    described = _described(hass)
+    key = (id(tool), id(serializer), name, offer.api.id, classes, *renames.items())
+    if key not in described:
+        schema = _schema_cache(hass).convert(tool.parameters, serializer, classes)
+        definition = _define(found, name, schema, renames, _form(found, classes))
+        described[key] = _Described(definition, tool, serializer)
+    return described[key].definition
 
 
 def _define(

@@ -1,6 +1,5 @@
 """Converts the arguments of tools to JSON Schema that every provider accepts, and caches the results."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -9,6 +8,7 @@ import probatio
 from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import json_loads_object
+from lru import LRU
 
 from ..agent.json.coercion import bare_name
 from ..agent.messages import JsonObject, JsonValue
@@ -444,9 +444,9 @@ class SchemaCache:
 
     def __init__(self) -> None:
         """Begin empty."""
-        self._converted: OrderedDict[
+        self._converted: LRU[
             tuple[object, ...], tuple[tuple[object, ...], ToolSchema]
-        ] = OrderedDict()
+        ] = LRU(MAX_SCHEMAS)
 
     def __len__(self) -> int:
         """Return the number of cached conversions."""
@@ -465,7 +465,6 @@ class SchemaCache:
         parts = (custom_serializer, *_parts(schema))
         identity = (telling, *map(_identity, parts))
         if identity in self._converted:
-            self._converted.move_to_end(identity)
             return self._converted[identity][1]
         converted = convert_schema(schema, custom_serializer)
         if telling is not None:
@@ -473,8 +472,6 @@ class SchemaCache:
                 converted, short=short_parameters(converted.parameters, telling)
             )
         self._converted[identity] = (parts, converted)
-        if len(self._converted) > MAX_SCHEMAS:
-            self._converted.popitem(last=False)
         return converted
 
 

@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
-from probatio import Schema, from_openapi
+from probatio import from_openapi
 
 from ...agent.loop.calls import fit_call
 from ...agent.loop.turn import ClientCall, Resolved, Runnable
@@ -287,12 +287,6 @@ class OwnDispatcher(Hooks):
         )
 
 
-@cache
-def _arguments(tool: OwnTool) -> Schema:
-    """Return the arguments of a tool as Home Assistant describes them."""
-    return from_openapi(tool.definition.parameters)
-
-
 class SharedTool(llm.Tool):
     """One of our tools as Home Assistant offers it to all agents with the Assist API."""
 
@@ -310,7 +304,7 @@ class SharedTool(llm.Tool):
         self.title = shared.title
         self.name = definition.name
         self.description = definition.description
-        self.parameters = _arguments(tool)
+        self.parameters = from_openapi(definition.parameters)
         self.annotations = llm.ToolAnnotations(**asdict(definition.annotations))
 
     @override
@@ -325,6 +319,10 @@ class SharedTool(llm.Tool):
         return _native(
             await self.tool.run(OwnCall(hass, llm_context, self.parameters(given)))
         )
+
+
+shared_tool: Final = cache(SharedTool)
+"""Returns the tool that all agents are offered for one of ours."""
 
 
 def _native(
