@@ -156,10 +156,11 @@ def _flaw(
             problems = error.errors
         else:
             problems = [error]
-        return " ".join(
-            f"{'.'.join(map(str, one.path))}: {one.msg}.".lstrip(": ")
-            for one in problems
-        )
+        texts: list[str] = []
+        for one in problems:
+            path = ".".join(map(str, one.path))
+            texts.append(f"{path}: {one.msg}." if path else f"{one.msg}.")
+        return " ".join(texts)
     return ""
 
 

@@ -195,9 +195,8 @@ async def _async_list(
     for problem in problems:
         path = " → ".join(_path(known, f"{root}.step.", problem.place))
         details = {name: escaped(value) for name, value in problem.placeholders.items()}
-        lines.append(
-            f"- **{path}:** {known[f'{root}.error.{problem.key}'].format(**details)}"
-        )
+        text = known[f"{root}.error.{problem.key}"].format(**details)
+        lines.append(f"- **{path}:** {text}")
     return "\n".join(
         [
             '<ha-alert alert-type="error">',

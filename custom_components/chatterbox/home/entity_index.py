@@ -84,14 +84,16 @@ def words_in(text: str) -> list[str]:
             words += _characters(run)
             continue
         for part in _HANGUL.split(run):
-            words += (
-                _characters(part) if _HANGUL.match(part) else [part] if part else []
-            )
+            if _HANGUL.match(part):
+                words += _characters(part)
+            elif part:
+                words.append(part)
     return words
 
 
 def _characters(run: str) -> list[str]:
-    return [*run, *(run[place : place + _PAIR] for place in range(len(run) - 1))]
+    pairs = (run[place : place + _PAIR] for place in range(len(run) - 1))
+    return [*run, *pairs]
 
 
 class Vocabulary:

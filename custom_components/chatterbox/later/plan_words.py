@@ -90,11 +90,15 @@ def is_bound(
     language: str,
 ) -> bool:
     """Return whether a time is one up to which, or from which on, plans are meant."""
-    words = [one.strip() for one in _WORDS[base_language(language)].until.split(",")]
-    return has_bound(time, language) or any(
-        one and (time.lower().startswith(f"{one} ") or (one >= _HAN and one in time))
-        for one in words
-    )
+    if has_bound(time, language):
+        return True
+    for word in _WORDS[base_language(language)].until.split(","):
+        until = word.strip()
+        if until >= _HAN and until in time:
+            return True
+        if until and time.lower().startswith(f"{until} "):
+            return True
+    return False
 
 
 def of_time(language: str) -> Mapping[str, str]:
@@ -153,8 +157,9 @@ def is_clear(
     language: str,
 ) -> bool:
     """Return whether a text holds nothing that may say when."""
-    tag, words = base_language(language), [token.word for token in text_tokens(text)]
-    return not any(any(_unclear(tag).found(words, at)) for at in range(len(words)))
+    unclear = _unclear(base_language(language))
+    words = [token.word for token in text_tokens(text)]
+    return not any(any(unclear.found(words, at)) for at in range(len(words)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,12 +238,11 @@ class HistoryStore:
                 connection, responses, where, response_from_json, newest
             )
         )
-        theirs = (
-            one
-            for one in waiting
-            if one.conversation_id == conversation_id and one.agent in agents
-        )
-        return tuple({one.id: one for one in (*stored.values(), *theirs)}.values())
+        by_id = {one.id: one for one in stored.values()}
+        for one in waiting:
+            if one.conversation_id == conversation_id and one.agent in agents:
+                by_id[one.id] = one
+        return tuple(by_id.values())
 
     async def delete_response(self, response_id: str) -> int:
         """Delete a response, also one that waits. Return the number of deleted records."""

@@ -846,7 +846,9 @@ def _answer(
         rest = [*map(_without_details, rest)]
     answer: JsonObject = {}
     if period:
-        answer["time"] = f"{_time(period.begin, now)} to {_time(period.end, now)}"
+        begin = _time(period.begin, now)
+        end = _time(period.end, now)
+        answer["time"] = f"{begin} to {end}"
     answer["found"] = [*rest[:_MOST_TOLD]]
     if notes:
         answer["note"] = " ".join(notes)

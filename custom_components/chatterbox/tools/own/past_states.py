@@ -254,10 +254,8 @@ class StateWords:
         return frozenset(found)
 
     def _forms(self, value: str) -> frozenset[str]:
-        return frozenset(
-            fold(form)
-            for form in (value, value.replace("_", " "), *self.names.get(value, ()))
-        )
+        forms = (value, value.replace("_", " "), *self.names.get(value, ()))
+        return frozenset(map(fold, forms))
 
 
 def _is_alike(word: str, other: str) -> bool:
