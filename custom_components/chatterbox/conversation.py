@@ -166,7 +166,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         """Run a turn whose speech goes to `spoken`; None if nobody hears it."""
         try:
             turn_input = await self._reader.async_read(user_input, chat_log)
-            where, ends = (self.subentry.subentry_id, chat_log.conversation_id), []
+            where = (self.subentry.subentry_id, chat_log.conversation_id)
+            ends = []
             for opener in [one for one in openers(self.hass) if one.news]:
                 turn_input, end = await opener.open(turn_input, *where)
                 ends.append(end)

@@ -316,7 +316,8 @@ async def _async_forget_facts(
     keepers: Iterable[Keeper],
 ) -> int:
     """Delete facts, and return their number. Raises HomeAssistantError if that cannot be stored."""
-    memories, gone = async_get_memories(hass), 0
+    memories = async_get_memories(hass)
+    gone = 0
     for keeper in keepers:
         facts = memories.facts(keeper)
         try:
@@ -378,7 +379,8 @@ async def _async_write(
     """
     run = hass.async_add_executor_job
     file = await run(_open_file, hass)
-    counts, waiting = Counter[str](), list[str]()
+    counts = Counter[str]()
+    waiting = list[str]()
     try:
         async for line in lines:
             waiting.append(line)

@@ -148,11 +148,12 @@ def names_shown(tools: Iterable[ToolDefinition]) -> Mapping[str, str]:
 
 def every_part(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
     """Return tools with those that the joined ones among them stand for, each under its whole name."""
-    return tuple(
-        one
-        for tool in tools
-        for one in (*(() if _WHOLE in tool.parts else (tool,)), *tool.parts.values())
-    )
+    every: list[ToolDefinition] = []
+    for tool in tools:
+        if _WHOLE not in tool.parts:
+            every.append(tool)
+        every += tool.parts.values()
+    return tuple(every)
 
 
 def meant_by(

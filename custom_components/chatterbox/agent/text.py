@@ -288,11 +288,8 @@ def _is_alike(word: str, other: str) -> bool:
         return False
     if word == other or (not word.isascii() and word in other):
         return True
-    stem = max(
-        _STEM,
-        min(len(word), len(other)) - 1,
-    )
-    short, long = (word, other) if len(word) < len(other) else (other, word)
+    stem = max(_STEM, min(len(word), len(other)) - 1)
+    short, long = sorted((word, other), key=len)
     return word[:stem] == other[:stem] or (
         long.startswith(short) and _ROOM.fullmatch(long, len(short)) is not None
     )
@@ -300,15 +297,17 @@ def _is_alike(word: str, other: str) -> bool:
 
 def character_map(pairs: str) -> dict[int, int]:
     """Return a table for `str.translate` from pairs of characters: the first becomes the second."""
-    return str.maketrans(
-        pairs[::2],
-        pairs[1::2],
-    )
+    return str.maketrans(pairs[::2], pairs[1::2])
 
 
 def read_data_file[T](path: Path, kind: type[T]) -> T:
     """Read a TOML file as a type that pydantic validates. It reads from disk: call it at import."""
     return TypeAdapter(kind).validate_python(tomllib.loads(path.read_text("utf-8")))
+
+
+def words_by_language(path: Path) -> frozenset[str]:
+    """Read the words of all languages from a TOML file that has a line for each. Call it at import, too."""
+    return frozenset(" ".join(read_data_file(path, dict[str, str]).values()).split())
 
 
 _LANGUAGES: Final = Path(__file__).parents[1] / "languages"
@@ -419,7 +418,8 @@ def plain_tool_name(name: str) -> str:
 
 def plain_arguments(text: str) -> str:
     """Return the object in the arguments of a call, if only tokens of a chat template or a fence surround it."""
-    start, end = text.find("{"), text.rfind("}") + 1
+    start = text.find("{")
+    end = text.rfind("}") + 1
     if (
         0 <= start < end
         and _AROUND_ARGUMENTS.fullmatch(text, 0, start)

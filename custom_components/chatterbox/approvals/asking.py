@@ -156,7 +156,9 @@ def asked_of(
         sentences,
         summary,
     )
-    action, names, place = None, tuple[str, ...](), ""
+    action = None
+    names = tuple[str, ...]()
+    place = ""
     if (
         len(summary.actions) == 1
         and not summary.tools
@@ -610,7 +612,8 @@ def unique_names(
         words = _words(name, wording)
         return [place for other, place in beside if _sound_alike(words, other, wording)]
 
-    plain, apart = list[str](), list[str]()
+    plain = list[str]()
+    apart = list[str]()
     for name, placed in names.items():
         places = places_of_others(name)
         if not places:

@@ -135,7 +135,8 @@ class AssistantWatch:
 
     async def _async_look(self, _change: object = None) -> None:
         self._is_planned = False
-        hass, agent_id = self._hass, self._agent_id
+        hass = self._hass
+        agent_id = self._agent_id
         async with self._looking:  # the last change is reported last
             rules = async_get_home_rules(hass).current
             request: str | None = None

@@ -459,7 +459,8 @@ class CallGuard(Hooks):
         timed: TimedCall,
     ) -> CallReview:
         """Review a call by the effects of the one that it leads to."""
-        policy, tool = self._rules.policy, timed.tool
+        policy = self._rules.policy
+        tool = timed.tool
         effects = bounded(
             self.hass,
             await self._known_effects(tool.name, timed.arguments),
@@ -507,7 +508,8 @@ class CallGuard(Hooks):
         self, review: CallReview, judged: CallEffects, *, does_change: bool
     ) -> CallReview:
         """Return the review of a call that rules allow with what needs approval beside them."""
-        effects, when = review.effects, review.when
+        effects = review.effects
+        when = review.when
         # What is read back anyway is not asked about because of outside content.
         needs_yes = isinstance(effects, Touches) and effects.needs_yes
         for_outside = (

@@ -527,7 +527,8 @@ class RequestCheck:
         return self._fitting
 
     async def _async_find_fitting(self) -> Sequence[ExposedEntity]:
-        text, language = self.request.text, self.request.language
+        text = self.request.text
+        language = self.request.language
         if not self._wanted or may_except(text, language):
             return ()
         if text.rstrip().endswith(QUESTION_ENDS):
@@ -578,10 +579,7 @@ class RequestCheck:
         """Return whether an entity can do what the words want, and is in one of some areas, if there are any."""
         if areas and one.area_id not in areas:
             return False
-        can = _TABLES["can"].get(
-            one.domain,
-            (),
-        )
+        can = _TABLES["can"].get(one.domain, ())
         is_there = self.hass.states.get(one.entity_id) is not None
         return bool(one.names) and is_there and not self._wanted.isdisjoint(can)
 
@@ -752,7 +750,8 @@ class RequestCheck:
         if self._is_named(chosen.entity_id, alike):
             return ()
         reached = _states_of("reached", done)
-        of_chosen, rivals = self._words_for(home, chosen), list[_Rival]()
+        of_chosen = self._words_for(home, chosen)
+        rivals = list[_Rival]()
         for one in alike:
             if one is not chosen and one.entity_id in self._taken:
                 continue

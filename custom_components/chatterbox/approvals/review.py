@@ -276,7 +276,8 @@ class CallReview:
     @property
     def shown_actions(self) -> tuple[EntityAction, ...]:
         """The actions to name. If the result names some entities for an action, the others were left alone."""
-        actions, done = self.actions, self.done_to
+        actions = self.actions
+        done = self.done_to
         named = {
             (action.domain, action.action)
             for action in actions
@@ -326,7 +327,9 @@ class CallReview:
 
     def as_record(self, origin: Mapping[str, JsonValue]) -> JsonObject:
         """Return its record, as documented in `docs/events.md`; `origin` identifies its turn."""
-        answer, actions, verdict = self.answer, self.actions, self.verdict
+        answer = self.answer
+        actions = self.actions
+        verdict = self.verdict
         most = NOTHING_SHOWN if "is_guest" in origin else _MAX_ARGUMENTS
         listed, entity_ids = (
             actions[:_MOST_ACTIONS],

@@ -176,7 +176,8 @@ class Calendars:
         words: str = "",
     ) -> FoundEvents:
         """Return the coming events, or those with some words; one that goes on is coming as well."""
-        now, failed = dt_util.now(), list[str]()
+        now = dt_util.now()
+        failed = list[str]()
         for ahead in _AHEAD:
             readable = [one for one in ids if one not in failed]
             found = await self.async_events(

@@ -39,7 +39,8 @@ async def async_recognize_calendar(
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     """Return the request about calendars, or else what was `found` before."""
-    text, language = user_input.text, user_input.language
+    text = user_input.text
+    language = user_input.language
     agent = built_in_agent(hass, text)
     call = found.call if found and found.is_question else None
     is_about_plans = call is not None and call.name == LATER_TOOL

@@ -218,7 +218,8 @@ class _Request:
         words: str,
         moved: FoundEvent | None,
     ) -> EventRange:
-        now, language = dt_util.now(), self.call.language
+        now = dt_util.now()
+        language = self.call.language
         keeps = moved is not None and not moved.event.all_day
         moment = resolve_time(
             words,
@@ -273,7 +274,9 @@ class _Request:
 
     async def async_meant(self) -> Sequence[FoundEvent]:
         """Return the events that are meant: with a title, or else with words of it. Raises `_NotPossible`."""
-        ids, words, when = self.ids(), self.given(_TEXT), self.given(_WHEN)
+        ids = self.ids()
+        words = self.given(_TEXT)
+        when = self.given(_WHEN)
         if not words and not when:
             raise self.fail("which_event")
         if when:
@@ -331,7 +334,8 @@ class _Request:
 def _written(words: str) -> EventRange | None:
     """Return a time in ISO format: a day, an hour that begins then, or two of these divided by a slash."""
     first, _, last = (part.strip() for part in words.partition("/"))
-    begin, end = _edge(first), _edge(last or first)
+    begin = _edge(first)
+    end = _edge(last or first)
     if begin is None or end is None:
         return None
     if dt_util.parse_date(last or first):
@@ -397,8 +401,10 @@ def _refused(error: _NotPossible) -> ToolAnswer:
 async def _async_get_events(call: OwnCall) -> ToolAnswer:
     """Tell the events in a range of time, or those that come next, all or those with some words."""
     request = await _async_request(call)
-    words, when = request.given(_TEXT), request.given(_WHEN)
-    calendars, text = request.calendars, request.text
+    words = request.given(_TEXT)
+    when = request.given(_WHEN)
+    calendars = request.calendars
+    text = request.text
     most = call.arguments.get(_MOST)
     try:
         ids = request.ids()
@@ -421,10 +427,7 @@ async def _async_get_events(call: OwnCall) -> ToolAnswer:
             key = "none_left"
         else:
             key = "none"
-        nothing = text.say(
-            key,
-            when=text.range(time),
-        )
+        nothing = text.say(key, when=text.range(time))
     if words:
         events = [one for one in events if one.is_called(words)]
         nothing = text.say("no_match", text=words)
@@ -444,7 +447,8 @@ async def _async_get_events(call: OwnCall) -> ToolAnswer:
 async def _async_find_free_time(call: OwnCall) -> ToolAnswer:
     """Tell what is in a range of time, and when nothing is."""
     request = await _async_request(call)
-    text, now = request.text, dt_util.now()
+    text = request.text
+    now = dt_util.now()
     try:
         ids = request.ids()
         time = request.range(request.given(_WHEN) or f"{now.date()}")
@@ -497,7 +501,8 @@ def _slots(
     events: Sequence[FoundEvent],
 ) -> Sequence[EventRange]:
     """Return the parts of a time in which no event with an hour is."""
-    slots, begin = list[EventRange](), window.begin
+    slots = list[EventRange]()
+    begin = window.begin
     timed = [one for one in events if not one.event.all_day and one.overlaps(window)]
     for one in timed:
         slots.append(EventRange(begin, one.begin))

@@ -239,7 +239,8 @@ def _anything_done_to(
     hass: HomeAssistant, entity_ids: Iterable[str]
 ) -> frozenset[EntityAction]:
     """Return all actions on entities, and on the members of groups."""
-    waiting, found = [*entity_ids], set[str]()
+    waiting = [*entity_ids]
+    found = set[str]()
     while waiting:
         entity_id = waiting.pop()
         if entity_id not in found:
@@ -772,7 +773,8 @@ class ActionReader:
         source: EntityAction | None,
     ) -> None:
         """Read the reproduction of states. A group passes its state on to its members."""
-        waiting, seen = deque(states), set[str]()
+        waiting = deque(states)
+        seen = set[str]()
         while waiting:
             state = waiting.popleft()
             if state.entity_id in seen:

@@ -437,7 +437,8 @@ class DeviceIntent(intent.IntentHandler):
         able: Sequence[tuple[State, Mapping[str, Any]]],
     ) -> intent.IntentResponse:
         """Return what was set; in words for a sentence."""
-        hass, language = intent_obj.hass, intent_obj.language
+        hass = intent_obj.hass
+        language = intent_obj.language
         response = intent_obj.create_response()
         response.async_set_results([entity_target(one) for one, _ in able])
         response.async_set_states(
@@ -485,7 +486,8 @@ def _out_of_limits(
 ) -> ServiceValidationError | None:
     """Return Home Assistant's error for a number that a device does not take, which it raises after other actions."""
     low, high = (values.get(slot) for slot in RANGE)
-    key, placeholders = "", dict[str, str]()
+    key = ""
+    placeholders = dict[str, str]()
     if low is not None and high is not None and low > high:
         key = "low_temp_higher_than_high_temp"
     for slot, (least, most, problem, (prefix, suffix)) in _LIMITS.items():

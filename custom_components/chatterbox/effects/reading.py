@@ -217,7 +217,8 @@ class _Composer:
 
     def read(self, requests: Sequence[SpokenRequest]) -> ReadSentence:
         """Return the intents of some requests, or what is answered in words."""
-        calls, answered = list[IntentCall](), list[Answered]()
+        calls = list[IntentCall]()
+        answered = list[Answered]()
         unknown = list[UnknownName]()
         changed = frozenset[str]()
         for read_request in requests:
@@ -697,7 +698,8 @@ def _names_hidden(
     names: HomeVocabulary,
 ) -> bool:
     """Return whether a sentence names what is not exposed, with words that would be taken for something else."""
-    found, known = tokens(sentence), entities_by_name(hass)
+    found = tokens(sentence)
+    known = entities_by_name(hass)
     heard = [token.word for token in found]
     for start, first in enumerate(found):
         for end, named in names.found(heard, start):
@@ -786,10 +788,12 @@ async def _async_vocabulary(
     words = lexicon_of(await _async_loaded(hass, language))
     if words is None:
         return None
-    home, known = async_get_home(hass, conversation.DOMAIN), _vocabularies(hass)
+    home = async_get_home(hass, conversation.DOMAIN)
+    known = _vocabularies(hass)
     if words not in known or known[words][0] is not home:
         known[words] = home, _indexed(hass, home, words)
-    names, modes = known[words][1], _modes(hass, home)
+    names = known[words][1]
+    modes = _modes(hass, home)
     if modes != names.modes:
         names = names.with_modes(modes)
         known[words] = home, names
@@ -1134,7 +1138,8 @@ def _dimmed(
 
 
 def _volume_changed(state: State, command: EntityCommand) -> IntentCall:
-    amount, direction = int(command.amount or 0), _STEPS[command.act]
+    amount = int(command.amount or 0)
+    direction = _STEPS[command.act]
     if command.amount is not None and not command.is_by:
         return _valued(state, amount)
     step: JsonValue = amount * direction

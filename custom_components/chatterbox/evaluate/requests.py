@@ -196,7 +196,8 @@ class _Writer:
 
     def _questions(self) -> Iterator[TrialRequest]:
         group = RequestGroup.ASK
-        words, named = self.words, self.exposed.items()
+        words = self.words
+        named = self.exposed.items()
         numbers = (
             TrialRequest(
                 group,

@@ -138,7 +138,8 @@ class ConversationAgentFlow(ModelFlow):
         form = await ToolForm.async_of(
             self.hass, settings_of(self._present), policy.sources, sentences
         )
-        values, problems = form.as_form(policy.sources), list[Problem]()
+        values = form.as_form(policy.sources)
+        problems = list[Problem]()
         if user_input is not None:
             found = form.read(user_input)
             if not isinstance(found, Problem):
@@ -146,7 +147,8 @@ class ConversationAgentFlow(ModelFlow):
                     self._rules, policy=replace(policy, sources=found)
                 )
                 return await self.async_step_home()
-            values, problems = user_input, [found]
+            values = user_input
+            problems = [found]
         return await self._async_show_form(
             "tools", form.schema, values, problems, tools=form.markdown
         )

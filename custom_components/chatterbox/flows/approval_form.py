@@ -257,7 +257,8 @@ def read_approvals(
     sources: Mapping[str, ToolSource],
 ) -> HomeRules | list[Problem]:
     """Return form values as rules of the home with a PIN and with trust in sources of tools, or their problems."""
-    who_speaks, guests = form.get(SECTION_WHO_SPEAKS, {}), form.get(SECTION_GUESTS, {})
+    who_speaks = form.get(SECTION_WHO_SPEAKS, {})
+    guests = form.get(SECTION_GUESTS, {})
     policy = read_rules(
         form.get(const.CONF_RULES),
         labels,

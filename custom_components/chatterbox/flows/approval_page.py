@@ -171,9 +171,9 @@ class ApprovalPage:
         named = [
             self.labels.of_conditions["actions"].label(action) for action in actions
         ]
-        return ", ".join(
-            [*named[:_MOST_ACTIONS], *(["…"] if len(named) > _MOST_ACTIONS else [])]
-        )
+        if len(named) > _MOST_ACTIONS:
+            named = [*named[:_MOST_ACTIONS], "…"]
+        return ", ".join(named)
 
 
 def table(

@@ -47,7 +47,8 @@ SECTIONS: Final[Mapping[str, str]] = {
 }
 """Sections of the docs by step; all other steps are part of setting up."""
 _SETTING_UP: Final = "start/"
-DROPDOWN, LIST = SelectSelectorMode.DROPDOWN, SelectSelectorMode.LIST
+DROPDOWN = SelectSelectorMode.DROPDOWN
+LIST = SelectSelectorMode.LIST
 KNOWN_SECRET: Final = "•" * 8
 """Stands for a stored secret, so that no form ever contains it."""
 _FRONTEND: Final = "frontend"

@@ -332,7 +332,8 @@ async def async_sentences_to_try(
     languages = [known[one].language for one in chosen if one in known]
     language = next(iter(languages), hass.config.language)
     sentences = await async_get_sentences(hass, language)
-    questions, done = list[str](), list[str]()
+    questions = list[str]()
+    done = list[str]()
     rules = async_get_home_rules(hass).current
     for key, entity_id, verdict in await async_example_requests(
         hass, rules, searches_web=False

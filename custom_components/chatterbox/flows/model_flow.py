@@ -408,7 +408,8 @@ class ModelFlow(ConfigSubentryFlow):
         if not problems:
             data = self._as_data(groups, values)
             place = CONF_MODEL if step_id == SETTINGS else ANSWERS
-            now, stored = self.settings_of(data), self.settings_of(self._stored)
+            now = self.settings_of(data)
+            stored = self.settings_of(self._stored)
             problems = await self._async_try(
                 now,
                 stored,

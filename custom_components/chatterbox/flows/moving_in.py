@@ -177,7 +177,8 @@ class ForeignAgent:
         Raises `InvalidAddress` for an address that cannot be carried over: no other
         server may ever get the key.
         """
-        source, service = self.source, TypedService.new(PROFILES[self.source.server])
+        source = self.source
+        service = TypedService.new(PROFILES[self.source.server])
         url = self._address or service.base_url
         if source.server == "openai" and url != service.base_url:
             service = TypedService.new(OTHER)
@@ -190,7 +191,8 @@ class ForeignAgent:
     @property
     def _address(self) -> str:
         """The address in its entry, empty for the usual one of an internet service."""
-        source, data = self.source, self.entry.data
+        source = self.source
+        data = self.entry.data
         typed = str(data.get(source.address) or "").strip()
         # A variant of an integration may have an address where the original has none.
         others = (
@@ -256,7 +258,8 @@ class ForeignAgent:
 
     def _carried(self, name: str) -> Any:
         """Return the value of an option as it is stored here; None if it is not set or has no equal here."""
-        value, ours = self.stored.get(name), self.source.options.get(name)
+        value = self.stored.get(name)
+        ours = self.source.options.get(name)
         if ours is None or (
             name == CONF_PROMPT
             and not (isinstance(value, str) and _OWN_LIST not in value)
@@ -374,7 +377,8 @@ class MovingIn(ConfigFlow):
         self, user_input: dict[str, Any] | None = None
     ) -> ConfigFlowResult:
         """Say what is carried over and what is not, ask for the key, try the model, and add the copy."""
-        foreign, errors = self._foreign, dict[str, str]()
+        foreign = self._foreign
+        errors = dict[str, str]()
         try:
             copied = foreign.service
         except InvalidAddress as invalid:

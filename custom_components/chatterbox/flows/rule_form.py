@@ -109,7 +109,8 @@ def read_rules(
     """Return the rules of rows, or the problems of all invalid rows; without a PIN, no rule can ask for it."""
     if rows in (None, ""):
         return Policy()
-    rules, problems = dict[int, Rule](), list[Problem]()
+    rules = dict[int, Rule]()
+    problems = list[Problem]()
     for number, row in enumerate(as_list(rows), start=1):
         try:
             rules[number] = _rule(row, labels)

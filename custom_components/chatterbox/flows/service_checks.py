@@ -95,7 +95,8 @@ class ToolTrial:
     ) -> dict[str, float]:
         """Return the timeouts that an agent needs for this model, where those of its settings are too short."""
         times = times or AnswerTimes(self.seconds, self.seconds)
-        first, later = ceil(times.first * MARGIN), ceil(times.later * MARGIN)
+        first = ceil(times.first * MARGIN)
+        later = ceil(times.later * MARGIN)
         waits: dict[str, float] = (
             {CONF_FIRST_TOKEN_TIMEOUT: later}
             if later > settings.first_token_timeout
@@ -289,7 +290,8 @@ async def async_tight_window(
     The server tells the window, else a list of known models, else one request of that
     size.
     """
-    tokens, window = TokenEstimate().of_text(prompt), settings.context_window
+    tokens = TokenEstimate().of_text(prompt)
+    window = settings.context_window
     with suppress(ProviderError, TimeoutError):
         async with asyncio.timeout(_LONGEST_SEARCH):
             window = window or await model.context_window()

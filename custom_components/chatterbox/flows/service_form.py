@@ -68,7 +68,8 @@ class TypedService:
     @classmethod
     def stored(cls, data: Mapping[str, Any]) -> Self:
         """Start with the data of an entry."""
-        kind, url = ServiceKind(data[CONF_KIND]), data[CONF_BASE_URL]
+        kind = ServiceKind(data[CONF_KIND])
+        url = data[CONF_BASE_URL]
         return cls(
             known_server(data).id,
             kind,
@@ -172,7 +173,8 @@ def title_of(
     sentences: Mapping[str, str],
 ) -> str:
     """Return the title of an entry: the name of the service, and where it is not at its usual address, the place."""
-    known, url = known_server(service), service[CONF_BASE_URL]
+    known = known_server(service)
+    url = service[CONF_BASE_URL]
     if known.host and known_server({CONF_BASE_URL: url}) is known:
         return known.name
     place = short_name(url)

@@ -171,7 +171,8 @@ class Histories:
         on from the last turn of the run before: some computers begin with any time,
         until a server tells them.
         """
-        now, ticks = _now(), self._hass.loop.time()
+        now = _now()
+        ticks = self._hass.loop.time()
         if abs(now - ticks - self._offset) > DAY:
             self._offset, self._set_at = now - ticks, ticks
         if ticks - self._set_at >= _HOUR:
@@ -398,7 +399,8 @@ async def _async_store_later(
 def _stored_turn(
     agent: str, origin: Mapping[str, JsonValue], report: TurnRecord
 ) -> StoredTurn:
-    facts, finished = report.facts, report.finished
+    facts = report.facts
+    finished = report.finished
     return StoredTurn(
         id=str(origin["turn_id"]),
         origin=_turn_origin(agent, origin),

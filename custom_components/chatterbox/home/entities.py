@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import inf
+from pathlib import Path
 from typing import Final
 
 from homeassistant.const import (
@@ -35,7 +36,7 @@ from homeassistant.helpers import (
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 
-from ..agent.text import compared_names, words_of_names
+from ..agent.text import compared_names, words_by_language, words_of_names
 from ..const import DOMAIN
 from ..internals.homeassistant import listen_exposure
 from .entity_matches import exposed_states
@@ -114,10 +115,12 @@ def async_listen_home(
 @callback
 def _is_other_entity(data: EventStateChangedData) -> bool:
     """Return whether an entity has come, gone, or changed in more than its state."""
-    old, new = data["old_state"], data["new_state"]
+    old = data["old_state"]
+    new = data["new_state"]
     if old is None or new is None:
         return True
-    before, now = old.attributes, new.attributes
+    before = old.attributes
+    now = new.attributes
     return before is not now and any(
         before.get(name) != now.get(name) for name in _ATTRIBUTES
     )
@@ -125,16 +128,10 @@ def _is_other_entity(data: EventStateChangedData) -> bool:
 
 _JOINTS: Final = " \t-\N{EN DASH}\N{EM DASH}:|/\N{MIDDLE DOT}.,"
 """Separators between the name of a room and the rest of a name."""
-# fmt: off
-_CONNECTING: Final = frozenset({
-    "al", "all", "alla", "am", "an", "at", "au", "aux", "da", "das", "de", "degli", "dei", "del", "dell", "della",
-    "den", "der", "des", "det", "di", "die", "din", "do", "dos", "du", "een", "ei", "el", "en", "et", "ett", "for",
-    "from", "för", "het", "il", "im", "in", "la", "las", "le", "les", "lo", "los", "mein", "mi", "min", "mon", "my",
-    "na", "nad", "ne", "nel", "nella", "no", "nos", "of", "on", "os", "pa", "para", "pod", "przy", "på", "the",
-    "till", "to", "um", "un", "una", "une", "van", "vom", "von", "we", "ze", "zu", "zum", "zur",
-})
-# fmt: on
-"""Articles and prepositions, which do not tell names apart. A single letter may: Lamp A."""
+_CONNECTING: Final = words_by_language(
+    Path(__file__).with_name("connecting_words.toml")
+)
+"""Articles and prepositions, which do not tell names apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +177,8 @@ def listed_names(entities: Sequence[NamedEntity]) -> Mapping[str, ListedName]:
     with_word = _entities_with_words(entities, words)
     listed_by_id: dict[str, ListedName] = {}
     for entity in entities:
-        short, full = names[entity.entity_id], entity.name
+        short = names[entity.entity_id]
+        full = entity.name
         form = forms[short]
         has_others = own[form] > (form in of_entity[entity.entity_id])
         is_unique = in_room[entity.room[:1], form] == 1 and not has_others

@@ -142,10 +142,7 @@ def _similarity(
     """Return the similarity of two words that share so much of their pairs of letters; 0 if they are not similar."""
     if heard == word:
         return 1.0
-    shorter, longer = sorted(
-        (heard, word),
-        key=len,
-    )
+    shorter, longer = sorted((heard, word), key=len)
     if (
         len(shorter) > _STEM
         and longer[: len(shorter) - 1] == shorter[:-1]

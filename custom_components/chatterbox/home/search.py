@@ -95,10 +95,7 @@ async def async_describe_matches(
     return "\n".join((_HEADING, *home_lines(_only(index.home, found))))
 
 
-def _only(
-    home: Home,
-    entity_ids: set[str],
-) -> Home:
+def _only(home: Home, entity_ids: set[str]) -> Home:
     """Return the home with only some entities and without floors, in the same order."""
     by_room = {
         area_id: tuple(entity for entity in entities if entity.entity_id in entity_ids)

@@ -134,7 +134,9 @@ def mismatch_words(
 def stored_chat_logs(hass: HomeAssistant) -> dict[str, ChatLog]:
     """Return the chat logs by conversation id, to read and change. Source: `chat_log.DATA_CHAT_LOGS`."""
     found = _CHAT_LOGS.find(hass)
-    logs: dict[str, ChatLog] = hass.data.get(found.DATA_CHAT_LOGS, {}) if found else {}
+    if found is None:
+        return {}
+    logs: dict[str, ChatLog] = hass.data.get(found.DATA_CHAT_LOGS, {})
     return logs
 
 

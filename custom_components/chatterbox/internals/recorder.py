@@ -109,10 +109,7 @@ async def async_states(
     states: _States | None = await _async_read(
         hass, _HISTORY, lambda one: one.get_significant_states(*given, **which)
     )
-    found = (states or {}).get(
-        entity_id,
-        (),
-    )
+    found = (states or {}).get(entity_id, ())
     if len(found) > MOST_STATES:
         raise TooManyStates
     return list(found)

@@ -38,12 +38,10 @@ def traces_of(
 ) -> list[object]:
     """Return the stored traces of a script's runs, the latest last. Source: `models.TraceBuckets`."""
     found = _TRACES.find(hass)
-    buckets: Mapping[str, object] = hass.data.get(found.DATA_TRACE, {}) if found else {}
-    runs: object = getattr(
-        buckets.get(key),
-        "runs",
-        None,
-    )
+    if found is None:
+        return []
+    buckets: Mapping[str, object] = hass.data.get(found.DATA_TRACE, {})
+    runs: object = getattr(buckets.get(key), "runs", None)
     if isinstance(runs, Mapping):
         return list(runs.values())
     return []

@@ -153,7 +153,8 @@ class PlanRunner:
         )
         if not results or any(result.is_error for result in results):
             return Outcome("later_failed", spoken_text)
-        ended, late = set[asyncio.Task[object]](), set[asyncio.Task[object]]()
+        ended = set[asyncio.Task[object]]()
+        late = set[asyncio.Task[object]]()
         if actions:
             ended, late = await asyncio.wait(
                 actions,
@@ -302,10 +303,12 @@ class PlanRunner:
         The call is judged as if it was asked for now. Return None if it cannot be asked
         about. `running` is entered while the call runs.
         """
-        user_input, speaker = self._input(plan.asker, plan.language), plan.asker.speaker
+        user_input = self._input(plan.asker, plan.language)
+        speaker = plan.asker.speaker
         scope = ANYWHERE
         if here:
-            speaker, scope = here.speaker, str(here.user_input.conversation_id)
+            speaker = here.speaker
+            scope = str(here.user_input.conversation_id)
             user_input = replace(
                 here.user_input,
                 text="",
@@ -339,7 +342,8 @@ class PlanRunner:
         )
 
     async def _async_resume(self, question: Question) -> str:
-        scope, context = question.scope, question.context
+        scope = question.scope
+        context = question.context
         where = ulid_now(), scope.device_id, scope.satellite_id
         user_input = ConversationInput(
             "", context, *where, question.language, self.turns.agent_id

@@ -276,12 +276,10 @@ def _of_person(
         )
 
 
-def _named(
-    hass: HomeAssistant,
-    to: str,
-) -> _Named:
+def _named(hass: HomeAssistant, to: str) -> _Named:
     """Return the rooms and people with some names, divided by commas. Raises `_Unheard` with one that nothing has."""
-    rooms_by_name, people = dict[str, AbstractSet[str]](), list[State]()
+    rooms_by_name = dict[str, AbstractSet[str]]()
+    people = list[State]()
     for name in filter(None, map(str.strip, to.split(","))):
         if compared(name) in _ALL:
             return _Named()
@@ -504,7 +502,8 @@ async def async_message_later(
     """
     if not _has_voices(hass):
         return None
-    text, language = user_input.text, user_input.language
+    text = user_input.text
+    language = user_input.language
     await hass.async_add_executor_job(prepare, language)
     now = (await _async_arguments(hass, user_input)).get(
         _MESSAGE,

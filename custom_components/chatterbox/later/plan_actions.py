@@ -77,7 +77,8 @@ def async_register_plan_actions(hass: HomeAssistant) -> None:
 
 async def _async_plan(call: ServiceCall) -> ServiceResponse:
     """Plan a reminder of the user who calls, or of the household."""
-    hass, agents = call.hass, async_agent_entries(call.hass)
+    hass = call.hass
+    agents = async_agent_entries(call.hass)
     wanted = call.data.get(ATTR_AGENT_ID)
     agent = next(
         (one for one in agents if wanted in {None, one.entity_id}),
@@ -114,7 +115,8 @@ async def _async_plan(call: ServiceCall) -> ServiceResponse:
 
 async def _async_asker(call: ServiceCall) -> Asker:
     """Return who asks, and the satellite that is to say it. Raises `NotPlanned`."""
-    hass, user_id = call.hass, call.context.user_id
+    hass = call.hass
+    user_id = call.context.user_id
     satellite_id = call.data.get(_SATELLITE, "")
     announcing = EntityAction(satellite_id, _ANNOUNCE)
     if satellite_id and not await async_is_permitted(
@@ -181,7 +183,8 @@ async def _async_is_owner(call: ServiceCall) -> bool:
 
 async def _async_cancel(call: ServiceCall) -> None:
     """Cancel a plan of the household or of the user who calls; an automation or an administrator may cancel any."""
-    schedule, user_id = async_get_schedule(call.hass), call.context.user_id
+    schedule = async_get_schedule(call.hass)
+    user_id = call.context.user_id
     await schedule.plans.async_load()
     plans = schedule.plans.stored.plans
     if not await _async_is_owner(call):

@@ -85,10 +85,7 @@ class _Phrase:
     role: str
 
 
-def is_bound(
-    time: str,
-    language: str,
-) -> bool:
+def is_bound(time: str, language: str) -> bool:
     """Return whether a time is one up to which, or from which on, plans are meant."""
     if has_bound(time, language):
         return True
@@ -152,10 +149,7 @@ def plan_words(
     return _Request(text, tokens, ways[0][1] if ways else ()).meaning
 
 
-def is_clear(
-    text: str,
-    language: str,
-) -> bool:
+def is_clear(text: str, language: str) -> bool:
     """Return whether a text holds nothing that may say when."""
     unclear = _unclear(base_language(language))
     words = [token.word for token in text_tokens(text)]
@@ -182,7 +176,8 @@ class _Request:
                 is_set=loud[0].role == "set",
             )
         elif len(loud) > 1 and (loud[0].role, loud[-1].role) == ("word", "remind"):
-            start, end = loud[0].start, loud[-1].start
+            start = loud[0].start
+            end = loud[-1].start
             text = self._raw([one for one in self.phrases if start <= one.start < end])
         else:
             return self._of_kind(loud, roles)

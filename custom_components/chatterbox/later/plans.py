@@ -229,7 +229,8 @@ def _number(
     """Return a number, or the state of an entity that has the unit of another one."""
     if not isinstance(value, str):
         return value
-    state, unit = states.get(value), like.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
+    state = states.get(value)
+    unit = like.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
     if state is None or state.attributes.get(ATTR_UNIT_OF_MEASUREMENT) != unit:
         return None
     try:
@@ -327,12 +328,10 @@ class FuturePlan:
         """Its action or words, its person, place and time: two plans with the same are one."""
         # Said twice, "in ten minutes" is some seconds later. Of timers, there may be
         # two.
-        due, is_timer = self.due, self.words.startswith(TIMER_WORDS)
+        due = self.due
+        is_timer = self.words.startswith(TIMER_WORDS)
         if due and self.call:
-            due = due.replace(
-                second=0,
-                microsecond=0,
-            )
+            due = due.replace(second=0, microsecond=0)
         return replace(
             self,
             id="",

@@ -90,13 +90,15 @@ class Ringing:
 
         One that is ten minutes late is said once.
         """
-        plan, asker = news.plan, news.asker
+        plan = news.plan
+        asker = news.asker
         due = plan.due if plan else None
         if plan is None or (due and dt_util.utcnow() - due > RINGS_FOR):
             return await async_announce(self._hass, news)
         if await self._async_start_timer(asker.device_id, news):
             return True
-        ring, began = _Ring(plan), dt_util.utcnow()
+        ring = _Ring(plan)
+        began = dt_util.utcnow()
         self._rings.append(ring)
         try:
             is_heard = await async_announce(self._hass, news)

@@ -97,10 +97,7 @@ async def _async_occasions(
     conditions: list[JsonValue] = (
         [_check(hass, plan.condition)] if plan.condition else []
     )
-    days = _days(
-        plan,
-        dt_util.as_local(plan.due),
-    )
+    days = _days(plan, dt_util.as_local(plan.due))
     if days is None:
         return [], []
     if len(days) < len(WEEKDAYS):
@@ -166,7 +163,8 @@ def _trigger(hass: HomeAssistant, condition: Condition) -> JsonObject:
     elif condition.state:
         change = {"not_from": none, "to": _written(hass, condition)}
     else:
-        kind, change = "numeric_state", _bounds(condition)
+        kind = "numeric_state"
+        change = _bounds(condition)
     if condition.seconds and not condition.happens:
         change = {**change, "for": {"seconds": condition.seconds}}
     return {
@@ -215,7 +213,8 @@ def _check(hass: HomeAssistant, condition: Condition) -> JsonObject:
     elif condition.state:
         state = {"state": _written(hass, condition)}
     else:
-        kind, state = "numeric_state", _bounds(condition)
+        kind = "numeric_state"
+        state = _bounds(condition)
     check: JsonObject = {
         "condition": kind,
         "entity_id": condition.entity_id,

@@ -390,7 +390,8 @@ class Schedule:
 
         Missed calls that cannot be asked about become plain news.
         """
-        plan, question = news.plan, None
+        plan = news.plan
+        question = None
         if plan and (runner := self._agents.get(plan.agent)):
             running = partial(
                 self._async_running,
@@ -557,7 +558,8 @@ class Schedule:
         plan = self.plans.get(plan_id)
         if plan is None or plan.is_begun:
             return
-        condition, person_id = plan.condition, plan.asker.person_id
+        condition = plan.condition
+        person_id = plan.asker.person_id
         ids = condition.entity_ids if condition else ()
         if not all(may_see(self._hass, one, person_id) for one in ids):
             await self._async_blind(plan)
@@ -582,7 +584,8 @@ class Schedule:
             await self._async_act(plan)
 
     async def _async_speak(self, plan: FuturePlan) -> None:
-        text, condition = plan.text, plan.condition
+        text = plan.text
+        condition = plan.condition
         if condition and plan.kind is PlanKind.TELL:
             tell = condition_text if condition.happens else states_text
             text = tell(self._hass, condition)
@@ -804,7 +807,8 @@ class Schedule:
             )
         if not plan.every or plan.due is None:
             return None
-        after, pause = max(plan.due, dt_util.utcnow()), pause_after(plan.every)
+        after = max(plan.due, dt_util.utcnow())
+        pause = pause_after(plan.every)
         start = plan.due + pause
         while pause and start + pause < after:
             start += pause + timedelta(hours=12)
@@ -815,10 +819,7 @@ class Schedule:
             plan.due
         ).replace(tzinfo=None):
             # Clocks show it twice that day.
-            after = max(
-                moment.due,
-                dt_util.utcnow(),
-            )
+            after = max(moment.due, dt_util.utcnow())
             moment = await async_resolve(
                 self._hass,
                 plan.words,
@@ -1066,7 +1067,8 @@ class Schedule:
         self, event: Event[er.EventEntityRegistryUpdatedData]
     ) -> None:
         """Follow entities that plans wait for, and forget the plans of persons who are gone."""
-        data, entity_id = event.data, event.data["entity_id"]
+        data = event.data
+        entity_id = event.data["entity_id"]
         waiting = [one for one in self.plans.stored.plans if not one.is_begun]
         if data["action"] == "update" and (old := data.get("old_entity_id")):
             for plan in waiting:
@@ -1191,10 +1193,7 @@ def due_about(
     return nearest if distance <= _ABOUT else None
 
 
-def _is_by(
-    asker: Asker,
-    speaker: Speaker,
-) -> bool:
+def _is_by(asker: Asker, speaker: Speaker) -> bool:
     return asker.person_id is not None and asker.person_id == speaker.person_id
 
 

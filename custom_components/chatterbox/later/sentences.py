@@ -124,7 +124,8 @@ async def async_recognize_plan(
     of_guest: bool = False,
 ) -> RecognizedRequest | None:
     """Return a request about plans, with the call that does it, or else the one that Home Assistant has `found`."""
-    agent, language = built_in_agent(hass, user_input.text), user_input.language
+    agent = built_in_agent(hass, user_input.text)
+    language = user_input.language
     if agent is None or (found and found.intent not in _TIMERS):
         return found
     if await agent.async_recognize_sentence_trigger(user_input):
@@ -270,7 +271,8 @@ class _Sentence:
 
         It always `asks` about what was only guessed.
         """
-        words, said_at = str(given["when"]), given.get(_SAID_AT)
+        words = str(given["when"])
+        said_at = given.get(_SAID_AT)
         since = {
             **given,
             _SAID_AT: said_at or dt_util.utcnow().isoformat(),
@@ -329,7 +331,8 @@ class _Sentence:
 
     def _timed(self, given: _Given) -> RecognizedRequest | None:
         """Return the request of before with its exact time, or the question about that once more."""
-        text, language = given.get("text"), self.language
+        text = given.get("text")
+        language = self.language
         offered = self._for(
             text, self.known.resolve(str(given["when"]), given[_SAID_AT])
         )
@@ -383,7 +386,8 @@ class _Sentence:
         Words of then mean what they meant then: "tomorrow" is still the same day after
         midnight. Alone, those of an answer keep the day of before.
         """
-        when, said_at = str(given["when"]), given[_SAID_AT]
+        when = str(given["when"])
+        said_at = given[_SAID_AT]
         if names_days(when, self.language):
             moved = offered
         else:
@@ -403,7 +407,9 @@ class _Sentence:
 
     def _chosen(self, words: str) -> RecognizedRequest | None:
         """Return the request to cancel those of several plans that an answer chooses, by number, name or time."""
-        answer, language, plans = self.answer, self.language, self.known.called(words)
+        answer = self.answer
+        language = self.language
+        plans = self.known.called(words)
         names = [[frozenset(heard_words(plan.text))] for plan in plans]
         choice = understand_choice(
             answer,
@@ -454,9 +460,11 @@ class _Sentence:
                 theirs,
             )
         # Of "by nine" and the like, all are told, and all are asked about.
-        then, roles = time.words, words.roles
+        then = time.words
+        roles = words.roles
         if is_bound(then, self.language):
-            then, roles = "", frozenset()
+            then = ""
+            roles = frozenset()
         sure = self.known.of_kind(kind)
         named = sure or self.known.called(words.named)
         if then:
@@ -654,11 +662,16 @@ class _Sentence:
         theirs = await agent.async_recognize_intent(
             self.plain, strict_intents_only=True
         )
-        name, slots = (theirs.intent.name, slots_of(theirs)) if theirs else ("", {})
+        name = ""
+        slots: Mapping[str, JsonValue] = {}
         calls = self.reading.calls
-        if theirs is None and found is None and len(calls) == 1:
+        if theirs:
+            name = theirs.intent.name
+            slots = slots_of(theirs)
+        elif found is None and len(calls) == 1:
             [(meant, values, *_)] = calls
-            name, slots = (meant, {**values}) if meant in _TIMERS else ("", {})
+            if meant in _TIMERS:
+                name, slots = meant, values
         command = delayed_command(name, slots)
         if name and not command:
             request = self._of_timer(name, slots)
@@ -684,7 +697,8 @@ class _Sentence:
         has_timers = device_id and async_device_supports_timers(self.hass, device_id)
         if name not in _TIMERS or has_timers:
             return None
-        called, seconds = str(slots.get("name") or "").strip(" -"), delay_of(slots)
+        called = str(slots.get("name") or "").strip(" -")
+        seconds = delay_of(slots)
         if not is_start:
             timers = self._timers_meant(
                 name,
@@ -698,7 +712,8 @@ class _Sentence:
                     seconds,
                 )
             return None
-        when, text = _timer_words(seconds), called or self.texts["later_timer"]
+        when = _timer_words(seconds)
+        text = called or self.texts["later_timer"]
         given: _Given = {
             "kind": "remind",
             "when": when,
@@ -796,7 +811,8 @@ class _Sentence:
 
     @property
     def _is_question(self) -> bool:
-        text, language = self.user_input.text, self.language
+        text = self.user_input.text
+        language = self.language
         return Request(self.hass, text, language=language).asks
 
     def _cancels_all(
@@ -1054,7 +1070,8 @@ class _Sentence:
             f"{request.rest.strip(_AROUND)} {content.rest}",
             language,
         )
-        text, when = (words and words.text) or content.rest, str(given["when"])
+        text = (words and words.text) or content.rest
+        when = str(given["when"])
         if not when:
             time: _Given = {
                 "when": content.words,
@@ -1129,10 +1146,7 @@ def _times_in(
     yield TimeInSentence("", text)
 
 
-def _with_at(
-    text: str,
-    language: str,
-) -> str:
+def _with_at(text: str, language: str) -> str:
     """Return a text with words for "at" in place of all others before a time."""
     for other, at in of_time(language).items():
         text = re.sub(
@@ -1164,10 +1178,7 @@ def _without_times(
     return text.strip(_AROUND)
 
 
-def _says_no_more(
-    rest: str,
-    language: str,
-) -> bool:
+def _says_no_more(rest: str, language: str) -> bool:
     """Return whether beside a time stands a yes, a no or words around times; with more, it is another request."""
     if not rest or understand_answer(rest, language) is not Meaning.OTHER:
         return True
@@ -1212,10 +1223,7 @@ async def _async_guessed(
     return None
 
 
-def _is_called(
-    text: str,
-    name: str,
-) -> bool:
+def _is_called(text: str, name: str) -> bool:
     """Return whether a text has the words of a name, or longer ones: a "Nudeltimer" is for "Nudeln"."""
     return all(
         any(one.startswith(word) for one in heard_words(text))

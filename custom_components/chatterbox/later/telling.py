@@ -191,7 +191,8 @@ def plan_text(
     hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePlan, language: str
 ) -> str:
     """Return a plan as a sentence: when, and what."""
-    time, what = time_text(hass, sentences, plan, language), plan.text
+    time = time_text(hass, sentences, plan, language)
+    what = plan.text
     if plan.due is not None and plan.condition:
         what = f"{what} ({condition_text(hass, plan.condition)})"
     return sentences["later_plan"].format(

@@ -74,7 +74,8 @@ class LaterList(TodoListEntity):
     @override
     async def async_update_todo_item(self, item: TodoItem) -> None:
         """Cancel a plan that is completed, or change its time; of a reminder, also its text."""
-        plan_id, mover = item.uid or "", self._mover()
+        plan_id = item.uid or ""
+        mover = self._mover()
         if item.status == TodoItemStatus.COMPLETED:  # an action passes a plain string
             await self._schedule.async_cancel(plan_id, mover)
         else:

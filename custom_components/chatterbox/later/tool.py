@@ -195,10 +195,7 @@ def _full(model: JsonObject) -> JsonObject:
     }
 
 
-def _word(
-    given: JsonObject,
-    name: str,
-) -> str:
+def _word(given: JsonObject, name: str) -> str:
     """Return the text of an argument; empty if there is none."""
     return str(given.get(name) or "")
 
@@ -259,7 +256,8 @@ async def _async_prepare_each_time(call: OwnCall) -> Prepared | Deny:
 
 
 async def _async_prepare_cancel(call: OwnCall) -> Prepared:
-    found, given = _to_cancel(call), _without_call(call.arguments)
+    found = _to_cancel(call)
+    given = _without_call(call.arguments)
     is_all = plain_name(_word(given, _TEXT)) == _ALL or not found
     given[_TEXT] = _ALL if is_all else " ".join(plan.id for plan in found)
     words = await _async_say(call, found)
@@ -373,7 +371,8 @@ async def _async_can_ask(
 
     Elsewhere, its words may mean something else.
     """
-    here, there = _asker(call), plan.asker
+    here = _asker(call)
+    there = plan.asker
     is_here = (here.device_id, here.satellite_id, call.agent) == (
         there.device_id,
         there.satellite_id,
@@ -413,7 +412,8 @@ async def _async_prepare_plan(
     call: OwnCall,
     kind: PlanKind,
 ) -> Prepared | Deny:
-    text, is_act = _text(call, kind), kind is PlanKind.ACT
+    text = _text(call, kind)
+    is_act = kind is PlanKind.ACT
     if is_act:
         given = dict(call.arguments)
     else:
@@ -473,10 +473,7 @@ def _comes_again(
     return plan.is_routine
 
 
-def _text(
-    call: OwnCall,
-    kind: PlanKind,
-) -> str:
+def _text(call: OwnCall, kind: PlanKind) -> str:
     """Return the text of a plan, which is given for what it needs. Raises `_Unplannable`."""
     text, *others = (
         " ".join(_word(call.arguments, name).split()) for name in (_TEXT, _WHEN, _STATE)
@@ -507,7 +504,8 @@ def _timed(
     call: OwnCall, given: JsonObject, moved: FuturePlan | None = None
 ) -> JsonObject:
     """Return arguments with the time that their words mean, for a plan that is moved. Raises `_Unplannable`."""
-    now, words = dt_util.now(), _word(given, _WHEN)
+    now = dt_util.now()
+    words = _word(given, _WHEN)
     due = dt_util.parse_datetime(_word(given, _DUE))
     if due and due.tzinfo:
         if not is_within_bounds(due):
@@ -545,10 +543,7 @@ def _timed(
     }
 
 
-def _entity(
-    call: OwnCall,
-    name: str,
-) -> str:
+def _entity(call: OwnCall, name: str) -> str:
     """Return the id of the entity that is meant. Raises `_Unplannable`."""
     persons = call.hass.states.async_all(PERSON)
     person = next(
@@ -571,10 +566,7 @@ def _entity(
     return found[0]
 
 
-def _state(
-    call: OwnCall,
-    entity_id: str,
-) -> str:
+def _state(call: OwnCall, entity_id: str) -> str:
     """Return a state as Home Assistant writes it, or a bound such as "> 20", with its time. Raises `_Unplannable`."""
     state, seconds = _lasting(_word(call.arguments, _STATE))
     if seconds:
@@ -767,7 +759,8 @@ def _guests_since(call: OwnCall) -> datetime | None:
 
 def _to_cancel(call: OwnCall) -> Sequence[FuturePlan]:
     """Return the plans that a call takes back. Raises `_Unplannable`."""
-    plans, words = _own_plans(call), plain_name(_word(call.arguments, _TEXT))
+    plans = _own_plans(call)
+    words = plain_name(_word(call.arguments, _TEXT))
     if words == _ALL or not plans:
         return [plan for plan in plans if not plan.is_begun]
     ids = words.split()
@@ -778,7 +771,8 @@ def _to_cancel(call: OwnCall) -> Sequence[FuturePlan]:
 
 def _to_move(call: OwnCall) -> FuturePlan:
     """Return the plan that a call moves: by its id, words or time, or else the latest. Raises `_Unplannable`."""
-    plans, words = _own_plans(call), plain_name(_word(call.arguments, _TEXT))
+    plans = _own_plans(call)
+    words = plain_name(_word(call.arguments, _TEXT))
     if not words:
         return _only(plans[-1:], plans)
     found = plans_called(plans, words)
@@ -869,10 +863,7 @@ async def _async_plan(
 
 
 async def _async_list(call: OwnCall) -> ToolAnswer:
-    known = sorted(
-        _own_plans(call),
-        key=due_order,
-    )
+    known = sorted(_own_plans(call), key=due_order)
     ids = _word(call.arguments, _TEXT).split()
     speech = await _async_say(
         call,
@@ -896,7 +887,9 @@ async def _async_stop(call: OwnCall) -> ToolAnswer:
 
 async def _async_cancel(call: OwnCall) -> ToolAnswer:
     """Take back the plans that the speaker may, and say which, and why not the others."""
-    schedule, cancelled, why = async_get_schedule(call.hass), list[FuturePlan](), ""
+    schedule = async_get_schedule(call.hass)
+    cancelled = list[FuturePlan]()
+    why = ""
     for plan in sorted(_to_cancel(call), key=due_order):
         problem = await schedule.async_problem(
             plan,
@@ -974,10 +967,7 @@ def due_order(plan: FuturePlan) -> tuple[bool, float]:
     return plan.due is None, plan.due.timestamp() if plan.due else 0
 
 
-def _text_of(
-    call: OwnCall,
-    kind: PlanKind,
-) -> str:
+def _text_of(call: OwnCall, kind: PlanKind) -> str:
     """Return what a plan will do, in words."""
     match kind:
         case PlanKind.REMIND:

@@ -104,7 +104,8 @@ class Watch:
         condition = self.plan.condition
         if condition and condition.happens:
             trigger = variables["trigger"] if variables else {}
-            old, new = trigger.get("from_state"), trigger.get("to_state")
+            old = trigger.get("from_state")
+            new = trigger.get("to_state")
             if self._rest <= timedelta() and _has_happened(old, new, condition.state):
                 self.begin()
         elif self.plan.due or condition:
@@ -126,7 +127,8 @@ class Watch:
 
     def _look(self) -> None:
         """Begin, or wait for as long as the condition has to hold, if its time has come."""
-        plan, now = self.plan, dt_util.utcnow()
+        plan = self.plan
+        now = dt_util.utcnow()
         if plan.due:
             if plan.due.replace(microsecond=0) <= now:
                 self.begin()

@@ -154,7 +154,9 @@ def memory_prompt(
 
     Those that do not fit are only counted.
     """
-    estimate, room, listed = TokenEstimate(), MOST_TOKENS, set[str]()
+    estimate = TokenEstimate()
+    room = MOST_TOKENS
+    listed = set[str]()
     for one in _nearest(newest, words):
         room -= estimate.of_text(one.line)
         if room < 0 or len(listed) == MOST_LISTED:
@@ -300,11 +302,13 @@ async def _async_remember(
     text, sentences = str(call.arguments.get(_FACT, "")), await call.async_sentences()
     if REDACTED_PIN in text or names_pin(text):
         return error_answer(_PIN, sentences["fact_pin"])
-    is_of_all, person = call.arguments.get(_HOUSEHOLD), known_person(call.speaker)
+    is_of_all = call.arguments.get(_HOUSEHOLD)
+    person = known_person(call.speaker)
     if isinstance(person, ToolAnswer) and not is_of_all:
         error = f"{person.data['error']}{_OF_ALL}"
         return error_answer(error, sentences["fact_of_whom"])
-    words, ends = str(call.arguments.get(_UNTIL) or ""), None
+    words = str(call.arguments.get(_UNTIL) or "")
+    ends = None
     if words:
         await call.hass.async_add_executor_job(prepare, call.language)
         ends = end_of(
@@ -314,7 +318,8 @@ async def _async_remember(
         )
         if ends is None:
             return _not_until(words, sentences["fact_no_end"])
-    keeper, name = keepers[0], call.speaker.name or ""
+    keeper = keepers[0]
+    name = call.speaker.name or ""
     if is_of_all:
         keeper, name = HOUSEHOLD, ""
     await _async_check_writer(call, keeper)
@@ -485,7 +490,8 @@ def find_fact(
     words: str,
 ) -> KnownFact | None:
     """Return the fact with this id or text, or else the only one that contains it, or all of its words."""
-    meant, telling = plain_name(words), telling_words(words)
+    meant = plain_name(words)
+    telling = telling_words(words)
     ways: tuple[Callable[[Fact], bool], ...] = (
         lambda fact: meant in (fact.id, plain_name(fact.text)),
         lambda fact: bool(meant) and meant in plain_name(fact.text),

@@ -39,7 +39,8 @@ async def async_recognize_fact(
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     """Return the request to remember, forget or list facts, or else what was `found` before."""
-    text, language = user_input.text, user_input.language
+    text = user_input.text
+    language = user_input.language
     agent = built_in_agent(hass, text)
     if found or agent is None:
         return found

@@ -143,7 +143,8 @@ class _Sentence:
 
     def _without_small(self, at: int) -> set[int]:
         """Return a place, and those behind words that change nothing."""
-        found, waiting = {at}, [at]
+        found = {at}
+        waiting = [at]
         while waiting:
             for end, one in self.words.phrases.found(self.heard, waiting.pop()):
                 if one.role in SMALL and end not in found:

@@ -246,7 +246,8 @@ def _further(
     parts: Parts,
 ) -> Sequence[str]:
     """Return acts, in place of "more" and "less" what was more before."""
-    command, is_named = parts.surroundings.command, _is_about_something(parts)
+    command = parts.surroundings.command
+    is_named = _is_about_something(parts)
     if command is None or command.act not in STEPS or is_named:
         return acts
     again = {
@@ -301,10 +302,7 @@ def _parted(group: Sequence[PhraseSpan]) -> Sequence[Sequence[PhraseSpan]]:
     named = [at for at, role in enumerate(roles) if role in {Role.ENTITY, Role.KIND}]
     if not named or Role.AND not in roles[named[-1] :]:
         return ()
-    cut = roles.index(
-        Role.AND,
-        named[-1],
-    )
+    cut = roles.index(Role.AND, named[-1])
     return group[:cut], group[cut:]
 
 
@@ -318,7 +316,8 @@ def _unknown(targets: CommandTargets) -> Sequence[UnknownName] | None:
     domains = frozenset(one.domain for one in parts.names.entities)
     if is_here or replace(targets, domains=domains).found():
         return None
-    start, end = named[0].start, named[-1].end
+    start = named[0].start
+    end = named[-1].end
     called = parts.names.found(
         parts.reading.heard,
         start,
@@ -370,10 +369,7 @@ def may_mean(
     )
 
 
-def _is_run(
-    span: PhraseSpan,
-    parts: Parts,
-) -> bool:
+def _is_run(span: PhraseSpan, parts: Parts) -> bool:
     """Return whether a phrase is the name of a scene or a script: the whole, or a part beside "scene"."""
     if span.named is None or span.role is not Role.ENTITY:
         return span.value in _SCENES
@@ -454,10 +450,7 @@ def _with_value(
     if not values:
         return _without_value(command, parts)
     ends = {one.end: one.value for one in parts.all(Role.PREPOSITION)}
-    before = ends.get(
-        values[0].start,
-        "",
-    )
+    before = ends.get(values[0].start, "")
     if _is_share(values[0], before, parts):
         return None
     valued = _valued(
@@ -573,10 +566,7 @@ def _as_set(
 
 def _domains(command: EntityCommand) -> frozenset[str]:
     """Return the domains that a command may be for."""
-    domains = _ACTS_ON.get(
-        command.act,
-        frozenset(),
-    )
+    domains = _ACTS_ON.get(command.act, frozenset())
     if command.aspect:
         domains &= _BY_ASPECT.get(
             command.aspect,

@@ -100,22 +100,17 @@ def fact_request(
     return None
 
 
-def _is_own(
-    fact: str,
-    known: _FactWords,
-) -> bool:
+def _is_own(fact: str, known: _FactWords) -> bool:
     for ours in divided(known.get("ours", "")):
         fact = fact.replace(ours, "")
     heard = tuple(tokens_of_phrase(fact))
     return any(contains_phrase(heard, own) for own in _phrases(known["own"]))
 
 
-def without_until(
-    words: str,
-    language: str,
-) -> str:
+def without_until(words: str, language: str) -> str:
     """Return words for the end of something without "until"."""
-    text, codes = words.strip(), (base_language(language), _FALLBACK)
+    text = words.strip()
+    codes = (base_language(language), _FALLBACK)
     known = [_LANGUAGES[code] for code in codes if code in _LANGUAGES]
     phrases = (phrase for one in known for phrase in divided(one["until"]))
     for phrase in sorted(phrases, key=len, reverse=True):

@@ -102,7 +102,8 @@ _LANGUAGES: Final = read_language_files(
 def happening_lexicon(language: str) -> Lexicon | None:
     """Return the words for what happens in a language, if there are any."""
     code = base_language(language)
-    words, known = _LANGUAGES.get(code), phrase_table(code)
+    words = _LANGUAGES.get(code)
+    known = phrase_table(code)
     if words is None or known is None:
         return None
     shared = {key: known[key] for key in _SHARED if key in known}
@@ -188,14 +189,8 @@ def happenings(
         _clauses(words.language),
     )
     for text, command, is_once in clauses_of.clauses():
-        meant = map(
-            _meant,
-            read(text, names),
-        )
-        one = next(
-            filter(None, meant),
-            None,
-        )
+        meant = map(_meant, read(text, names))
+        one = next(filter(None, meant), None)
         if one:
             yield Happening(
                 *one,
@@ -351,7 +346,8 @@ def _meant(reading: Reading) -> tuple[str, str] | None:
     bound = _BOUNDS.get(state, "")
     if bool(bound) != bool(amounts):
         return None
-    pronouns, has_subject = parts.values(Role.PRONOUN), parts.all(*_SUBJECTS)
+    pronouns = parts.values(Role.PRONOUN)
+    has_subject = parts.all(*_SUBJECTS)
     if state in _OF_PEOPLE and not has_subject:  # "cuando salga de casa"
         if "any" in pronouns:
             return None

@@ -166,7 +166,8 @@ class Lexicon:
 
     def begins_negated(self, text: str) -> bool:
         """Return whether a text, or what is joined to it, begins with a negation: "milk and not eggs"."""
-        heard, starts = [token.word for token in self.tokens(text)], {0}
+        heard = [token.word for token in self.tokens(text)]
+        starts = {0}
         for at, word in enumerate(heard):
             joining = self.phrases.found(heard, at)
             starts |= {end for end, one in joining if one.role is Role.AND}
@@ -178,10 +179,7 @@ class Lexicon:
 
     def is_reversing(self, word: str) -> bool:
         """Return whether a word is one with which a sentence is no plain request."""
-        found = self.phrases.found(
-            [word],
-            0,
-        )
+        found = self.phrases.found([word], 0)
         return any(one.role is Role.REVERSING for _, one in found)
 
     def tokens(self, text: str) -> list[Token]:
@@ -301,10 +299,7 @@ def read_lexicon(
             " ".join(token.word for token in tokens(part, accented))
             for part in text.partition(GAP)
         )
-        tree.add(
-            f"{first} {last}".split(),
-            meaning,
-        )
+        tree.add(f"{first} {last}".split(), meaning)
         if GAP in text:
             tree.add(
                 first.split(),

@@ -230,7 +230,8 @@ class _Request:
             if tuple(self.heard[end : end + size]) == form.after
         ]
         if not size:
-            heard, found = self.heard, self.words.phrases.found
+            heard = self.heard
+            found = self.words.phrases.found
             joined = [
                 end
                 for end in ends
@@ -249,7 +250,9 @@ class _Request:
         end: int,
     ) -> Listeners | None:
         """Return those that words name; None if one of the words is not known, or the last one names nobody."""
-        heard, areas, people = self.heard[:end], set[str](), set[str]()
+        heard = self.heard[:end]
+        areas = set[str]()
+        people = set[str]()
         at, is_named = start, False
         while at < end:
             named = [*self._everyone(heard, at), *self._named(heard, at)]

@@ -130,7 +130,8 @@ def device_settings(parts: Parts) -> Sequence[Requested]:
 
 def setting_question(parts: Parts) -> StateQuestion | None:
     """Return the question how devices are set, or what plays in a room, that all words ask."""
-    aspect, aspects = _asked_about(parts), parts.values(Role.ASPECT)
+    aspect = _asked_about(parts)
+    aspects = parts.values(Role.ASPECT)
     if not aspect:
         return None
     domains = _ASKED[aspect]
@@ -151,7 +152,8 @@ def _asked_about(parts: Parts) -> str:
     """Return what of devices is asked about; empty if the words do not ask for it."""
     is_asked = not {"what", "which"}.isdisjoint(parts.values(Role.QUESTION))
     is_known = KINDS.keys() >= {*parts.values(Role.KIND)}
-    topics, aspects = parts.values(Role.TOPIC), parts.values(Role.ASPECT)
+    topics = parts.values(Role.TOPIC)
+    aspects = parts.values(Role.ASPECT)
     answered = [one for one in (*aspects, *topics) if one not in _MEASURED]
     kinds = {*parts.values(Role.KIND)} - {"music", "radio"}
     is_placed = bool(kinds or parts.all(Role.ENTITY, Role.PLACE))

@@ -79,9 +79,10 @@ def _question(parts: Parts) -> PastQuestion | None:
     )
     if form is None or about is None or len(states) != 1 or len(periods) > 1:
         return None
-    return PastQuestion(
-        form, about | {"state": states[0]} | ({"period": periods[0]} if periods else {})
-    )
+    about["state"] = states[0]
+    if periods:
+        about["period"] = periods[0]
+    return PastQuestion(form, about)
 
 
 def _form(
@@ -97,7 +98,8 @@ def _form(
         or ("when" in forms and is_past)
     )
     if has_period:
-        is_length, is_whether = "length" in forms, "asks" in forms or first == "was"
+        is_length = "length" in forms
+        is_whether = "asks" in forms or first == "was"
         if is_last:
             return None
         if is_length:

@@ -416,10 +416,7 @@ def is_of_kind(
     return is_sensor or kind.has(entity)
 
 
-def _may_be(
-    entity: KnownEntity,
-    state: str,
-) -> bool:
+def _may_be(entity: KnownEntity, state: str) -> bool:
     """Return whether an entity may be in a state."""
     if entity.domain == "binary_sensor":
         return entity.device_class in _CLASSES.get(state, ())
@@ -507,7 +504,8 @@ def _about_clock(
     parts: Parts,
     topics: Sequence[str],
 ) -> WorldQuestion | None:
-    zones, days = parts.values(Role.ZONE), parts.values(Role.DAY)
+    zones = parts.values(Role.ZONE)
+    days = parts.values(Role.DAY)
     forms = parts.values(Role.QUESTION)
     is_topic_first = parts.spans[0].role is Role.TOPIC
     is_topic_last = parts.spans[-1].role is Role.TOPIC  # "明天几号"
@@ -517,10 +515,7 @@ def _about_clock(
     is_which = "what" in forms or is_topic_first or is_topic_last
     is_dated = topics == ["date"] and len(days) == 1 and not zones
     if is_dated and is_which and days[0] in _DATES:
-        return WorldQuestion(
-            ("date",),
-            (days[0],),
-        )
+        return WorldQuestion(("date",), (days[0],))
     if not _NOW.issuperset(days) or len(zones) > 1:
         return None
     if zones and topics != ["time"]:
@@ -535,21 +530,21 @@ def _about_sun(
     parts: Parts,
     topic: str,
 ) -> WorldQuestion | None:
-    days, is_asked = parts.values(Role.DAY), "what" in parts.values(Role.QUESTION)
+    days = parts.values(Role.DAY)
+    is_asked = "what" in parts.values(Role.QUESTION)
     is_day = len(days) <= 1 and (_DATES | _NOW | {"night"}).issuperset(days)
     is_elsewhere = bool(parts.all(Role.ZONE, Role.PLACE))
     if is_elsewhere or not (is_asked and is_day):
         return None
-    return WorldQuestion(
-        (topic,),
-        tuple(days),
-    )
+    return WorldQuestion((topic,), tuple(days))
 
 
 def following_question(parts: Parts) -> WorldQuestion | StateQuestion | None:
     """Return the question before, for another day, or for what is named after it: "and tomorrow", "and the kitchen"."""
-    question, days = parts.surroundings.before, parts.values(Role.DAY)
-    reading, names = parts.reading, parts.names
+    question = parts.surroundings.before
+    days = parts.values(Role.DAY)
+    reading = parts.reading
+    names = parts.names
     is_joined = reading.is_asked or any(one.role is Role.AND for one in reading.spans)
     match question:
         case WorldQuestion(topics=topics) if not is_about_weather(topics):

@@ -306,7 +306,8 @@ class _HeardWords:
     @cached_property
     def _texts(self) -> frozenset[int]:
         """Where a text may begin: after an act that takes one."""
-        words, names = self.names.words, self.names
+        words = self.names.words
+        names = self.names
         is_about_list = any(
             names.domains(one.ids) == {"todo"}
             for start in range(len(self.heard))
@@ -387,7 +388,8 @@ class _HeardWords:
 
     def _known(self, start: int) -> Iterator[PhraseSpan]:
         """Yield the phrases, names and amounts that begin at a word; of acts in two parts, those with both."""
-        heard, names = self.heard, self.names
+        heard = self.heard
+        names = self.names
         meanings = [*self._meanings(start)]
         is_state = start > 0 and (len(heard), Role.STATE) in [
             (end, meaning.role) for end, meaning in meanings
@@ -460,7 +462,8 @@ class _HeardWords:
 
     def _numbers(self, start: int) -> Iterator[tuple[int, float]]:
         """Yield the ends and values of the numbers that begin at a word."""
-        heard, words = self.heard, self.names.words
+        heard = self.heard
+        words = self.names.words
         if start < len(heard) and _NUMBER.fullmatch(
             written := heard[start].replace(",", ".")
         ):
@@ -494,12 +497,11 @@ def _is_read(
     return span.end > least or span.role in _REPORTED or is_tag
 
 
-def telling_text(
-    text: str,
-    words: Lexicon,
-) -> str:
+def telling_text(text: str, words: Lexicon) -> str:
     """Return a text without idle words and kinds: "beatles" of "some music by the beatles"."""
-    found_words, telling, at = words.tokens(text), list[str](), 0
+    found_words = words.tokens(text)
+    telling = list[str]()
+    at = 0
     heard = [token.word for token in found_words]
     while at < len(heard):
         found = (
@@ -512,7 +514,4 @@ def telling_text(
         if end == at:
             telling.append(text[found_words[at].start : found_words[at].end])
         at = max(end, at + 1)
-    return _BETWEEN_HAN.sub(
-        "",
-        " ".join(telling),
-    )
+    return _BETWEEN_HAN.sub("", " ".join(telling))

@@ -156,10 +156,7 @@ class CommandTargets:
             )
         kinds = {*self.parts.values(Role.KIND)}
         for kind in kinds - {"everything"} if self._is_locking else kinds:
-            able = self._having(
-                [KINDS[kind]],
-                able,
-            )
+            able = self._having([KINDS[kind]], able)
         found = self._of_words(able, places)
         if found and self._are_everywhere(found, places):
             return found
@@ -270,10 +267,7 @@ class CommandTargets:
         """Return those of some entities that are in the room of the speaker."""
         area = self.surroundings.area_id
         if area:
-            return self.names.within(
-                ids,
-                {area},
-            )
+            return self.names.within(ids, {area})
         return frozenset()
 
     def _others(self, able: frozenset[str]) -> frozenset[str]:
@@ -352,7 +346,8 @@ class CommandTargets:
 
     def _choice(self, ids: frozenset[str]) -> Choice:
         """Return the choice of one of some entities, with the sentence about it."""
-        spans, reading = self.parts.spans, self.parts.reading
+        spans = self.parts.spans
+        reading = self.parts.reading
         places = [at for at, span in enumerate(spans) if span.role in NAMING]
         named = spans[places[0] : places[-1] + 1] if places else ()
         if not named or not {span.role for span in named} <= _NAMES:
@@ -404,10 +399,7 @@ class CommandTargets:
         is_other = is_vague or (is_heated and self.act not in _SWITCHED)
         if is_other:
             return frozenset()
-        return self._having(
-            [KINDS["light"]],
-            able,
-        )
+        return self._having([KINDS["light"]], able)
 
     def _only(
         self,

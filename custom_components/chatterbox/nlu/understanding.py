@@ -203,7 +203,8 @@ def _requests(sentence: Parts) -> Sequence[SpokenRequest]:
 
 def _without_tag(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:
     """Return spans without the last word of a command that is asked as a favour: "可以关一下台灯吗"."""
-    first, last = spans[0], spans[-1]
+    first = spans[0]
+    last = spans[-1]
     is_tag = last.role is Role.QUESTION and last.value == "is"
     is_favour = first.role is Role.FILLER and first.value == POLITE and is_tag
     is_acting = any(span.role in _COMMANDING for span in spans)
@@ -321,7 +322,8 @@ def _of_list(parts: Parts) -> ListRequest | OpenQuestion | None:
     is_list = parts.names.domains(lists) <= {_LIST} and kinds <= _LISTS
     if not is_list or len(lists) > 1:
         return None
-    request, is_named = ListRequest(act, "".join(lists)), bool(lists or kinds)
+    request = ListRequest(act, "".join(lists))
+    is_named = bool(lists or kinds)
     texts = parts.all(Role.TEXT)
     if act == "read":
         return _whole_list(request, parts) if is_named and not texts else None
@@ -380,19 +382,13 @@ def _on_list(
     """Return a request with the items of a text before or after a list."""
     reading = parts.reading
     following = [span.role for span in parts.spans if span.start == text.end]
-    lists = parts.all(
-        Role.KIND,
-        Role.ENTITY,
-    )
+    lists = parts.all(Role.KIND, Role.ENTITY)
     is_after = not following and any(span.end <= text.start for span in lists)
     is_answer = bool(following) and reading.heard[text.end] == COMMA
     is_before = _BEFORE_LISTS.issuperset(following[:1] or [Role.TEXT])
     if not (is_after or is_answer or is_before):
         return None
-    phrase = reading.text(
-        text.start,
-        text.end,
-    )
+    phrase = reading.text(text.start, text.end)
     if " ".join(tokens_of_phrase(phrase)) in reading.words.indefinite:
         return OpenQuestion(
             "item",
@@ -441,7 +437,8 @@ def _with_items(
     request: ListRequest, text: PhraseSpan, reading: Reading
 ) -> ListRequest | None:
     """Return a request with the items of a text: "milk, eggs and bread" are three. None if one of them is no name."""
-    heard, words = reading.heard, reading.words
+    heard = reading.heard
+    words = reading.words
     spans = [
         (_after_articles(reading, start, end), end)
         for (_, start), (end, _) in pairwise(_bounds(reading, text))
@@ -517,10 +514,7 @@ def _is_vague(parts: Parts) -> bool:
 
 def _to_play(parts: Parts) -> PlayRequest | None:
     """Return what is to be played, and on which players if they are named after it. The words name no time."""
-    titles = parts.all(
-        Role.TEXT,
-        Role.KIND,
-    )
+    titles = parts.all(Role.TEXT, Role.KIND)
     is_whole = _OF_MUSIC.issuperset(parts.by_role) and len(titles) == 1
     if parts.act != "play" or not is_whole:
         return None
@@ -541,10 +535,7 @@ def _to_play(parts: Parts) -> PlayRequest | None:
         if not isinstance(found, frozenset):
             return None
         players |= found
-    text = parts.reading.text(
-        title.start,
-        title.end,
-    )
+    text = parts.reading.text(title.start, title.end)
     if title.role is Role.KIND:
         query = text
     elif _is_title(title, parts.reading):
@@ -588,7 +579,8 @@ def _may_be_music(
 
     "Della musica tranquilla" may, "a letto i bambini" and "musica in soffitta" may not.
     """
-    kinds, placed = set[str](), False
+    kinds = set[str]()
+    placed = False
     for at in range(text.start, text.end):
         found = [one for _, one in reading.meanings(at)]
         placed |= bool(kinds) and any(one.role is Role.PREPOSITION for one in found)
@@ -617,7 +609,8 @@ def _ends_everywhere(
 
 def _of_timer(parts: Parts) -> TimerRequest | None:
     """Return a timer to start, with its name: "a 5 minute pasta timer", "a timer for the pasta, 9 minutes"."""
-    amounts, texts = parts.all(Role.AMOUNT), parts.all(Role.TEXT)
+    amounts = parts.all(Role.AMOUNT)
+    texts = parts.all(Role.TEXT)
     is_started = not parts.all(*ACTING) or any(one in _STARTING for one in parts.acts)
     is_timer = parts.values(Role.KIND) == ["timer"] and _OF_TIMERS.issuperset(
         parts.by_role
@@ -672,18 +665,17 @@ def _unknown_name(reading: Reading) -> UnknownName | None:
     unknown = [at for at, span in enumerate(spans) if span.role is Role.UNKNOWN]
     if not _is_one_name(unknown) or any(one.role is Role.REVERSING for one in spans):
         return None
-    before, after = spans[: unknown[0]], spans[unknown[-1] + 1 :]
+    before = spans[: unknown[0]]
+    after = spans[unknown[-1] + 1 :]
     if not _is_noun(before, after):
         return None
-    start, end = spans[unknown[0]].start, spans[unknown[-1]].end
+    start = spans[unknown[0]].start
+    end = spans[unknown[-1]].end
     kind = None
     if after and after[0].role is Role.KIND and after[0].start == end:
         kind = KINDS.get(after[0].value)
     if kind:
-        text = reading.text(
-            start,
-            after[0].end,
-        )
+        text = reading.text(start, after[0].end)
         return UnknownName(
             text,
             _alike(text, kind, reading.names),

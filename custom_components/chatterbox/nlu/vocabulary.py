@@ -172,10 +172,7 @@ class HomeVocabulary:
 
     def areas_of(self, kind: str) -> frozenset[str]:
         """Return the areas of the places called by a word for a kind of places, such as "outside"."""
-        return self._areas.get(
-            kind,
-            frozenset(),
-        )
+        return self._areas.get(kind, frozenset())
 
     @cached_property
     def _areas(self) -> Mapping[str, frozenset[str]]:
@@ -244,10 +241,7 @@ class HomeVocabulary:
         return tuple(map(self.words.stem, words))
 
 
-def is_mode(
-    value: str,
-    other: str,
-) -> bool:
+def is_mode(value: str, other: str) -> bool:
     """Return whether two values are the same: devices write "Eco" and "eco"."""
     return _plain_mode(value) == _plain_mode(other)
 

@@ -141,7 +141,8 @@ class _Answers:
 
     async def _async_world_answer(self, question: WorldQuestion) -> str | None:
         """Return the answer to a question about the world around the home, or to a greeting."""
-        topic, on = question.topics[0], question.on
+        topic = question.topics[0]
+        on = question.on
         if topic == "song":
             players = [one for one in self.home.entities if one.domain == MEDIA_PLAYER]
             return _song(
@@ -283,7 +284,8 @@ class _Answers:
             if is_whether:
                 return f"{teller.whether(is_so=is_so)} {answer}"
             return answer
-        tell, forecast = teller.day, list[_Forecast]()
+        tell = teller.day
+        forecast = list[_Forecast]()
         hour = question.hour
         if hour:
             tell = partial(teller.at, hour)
@@ -291,7 +293,8 @@ class _Answers:
             forecast = _of_hour(rows, hour)
         if not forecast:
             rows = await self._async_forecast(state, "daily")
-            tell, forecast = teller.day, _of_days(rows, question)
+            tell = teller.day
+            forecast = _of_days(rows, question)
         if not is_whether or not forecast:
             return " ".join(map(tell, forecast)) or None
         having = [one for one in forecast if one.has(topic)]
@@ -359,10 +362,9 @@ def _song(
         if song:
             name = assist_name(hass, one)
             songs.setdefault(song, []).append(name)
-    answers = [
-        f"{song} ({', '.join(names)})" if len(songs) > 1 else song
-        for song, names in songs.items()
-    ]
+    answers = [*songs]
+    if len(songs) > 1:
+        answers = [f"{song} ({', '.join(names)})" for song, names in songs.items()]
     if not answers:
         return sentences["song_unknown" if playing else "song_none"]
     return sentences["song_playing"].format(song="; ".join(answers))
@@ -522,17 +524,11 @@ def _word(
     """Return the word of a language for a state that an entity has, or might have; empty if there is none."""
     kind = state.attributes.get(ATTR_DEVICE_CLASS) or "_"
     key = f"component.{state.domain}.entity_component.{kind}.state.{value}"
-    plain = key.replace(
-        f".{kind}.",
-        "._.",
-    )
+    plain = key.replace(f".{kind}.", "._.")
     return translations.get(key) or translations.get(plain, "")
 
 
-def _stored(
-    state: State,
-    wanted: str,
-) -> str:
+def _stored(state: State, wanted: str) -> str:
     """Return how an entity stores a state of the lexicon."""
     if state.domain == BINARY_SENSOR:
         if wanted in {"closed", "off"}:
@@ -541,10 +537,7 @@ def _stored(
     return wanted
 
 
-def _is_in(
-    state: State,
-    wanted: str,
-) -> bool:
+def _is_in(state: State, wanted: str) -> bool:
     """Return whether an entity is in a state of the lexicon."""
     if wanted == "on" and state.domain in {CLIMATE, MEDIA_PLAYER}:
         return state.state not in {STATE_OFF, STATE_UNAVAILABLE, STATE_UNKNOWN}

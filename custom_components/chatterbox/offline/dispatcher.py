@@ -705,7 +705,8 @@ class OfflineDispatcher(Hooks):
         self, query: conversation.ConversationInput
     ) -> UnknownName | None:
         """Return a name that nothing at home has, of a command that may be for a time or for when something happens."""
-        text, language = query.text, self.language
+        text = query.text
+        language = self.language
         await self.hass.async_add_executor_job(prepare, language)
         times = times_in(text, language, joined=True)[:_MOST_TIMES]
         occasions = await async_happenings(

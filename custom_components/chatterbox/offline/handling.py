@@ -186,7 +186,8 @@ async def async_tell_temperatures(
     None for other sentences. Without a place in the sentence, it is that of the
     speaker, else the home.
     """
-    slots, name = slots_of(found), found.intent.name
+    slots = slots_of(found)
+    name = found.intent.name
     if area and not {"name", "area", "floor"} & slots.keys():
         here = {"area": area.id}
     else:
@@ -322,7 +323,8 @@ def recognized_call(
     hass: HomeAssistant, found: RecognizeResult, area: AreaEntry | None
 ) -> IntentCall:
     """Return the intent that the built-in agent recognizes, for the only thing that its words can mean."""
-    name, slots = found.intent.name, slots_of(found)
+    name = found.intent.name
+    slots = slots_of(found)
     items = items_meant(
         hass,
         name,
@@ -333,7 +335,9 @@ def recognized_call(
         action.entity_id
         for action in actions_of(intent_effects(hass, name, slots, DOMAIN))
     }
-    meant: dict[str, JsonValue] = {"item": items[0]} if len(items) == 1 else {}
+    meant: dict[str, JsonValue] = {}
+    if len(items) == 1:
+        meant["item"] = items[0]
     if len(touched) == 1 and _is_shared(hass, name, slots, area):
         meant["name"] = touched.pop()  # Home Assistant accepts an entity id as a name
     texts = {
@@ -416,10 +420,7 @@ def state_sentence(
         [TemplateState(hass, state) for state in states]
         for states in (response.matched_states, response.unmatched_states)
     )
-    state = next(
-        iter((*matched, *unmatched)),
-        None,
-    )
+    state = next(iter((*matched, *unmatched)), None)
     query = {
         "matched": matched,
         "unmatched": unmatched,

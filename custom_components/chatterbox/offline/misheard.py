@@ -156,10 +156,7 @@ def guesses(
     return sorted(guessed.items(), key=lambda one: -one[1])[:_MOST_GUESSES]
 
 
-def is_negated(
-    text: str,
-    language: str,
-) -> bool:
+def is_negated(text: str, language: str) -> bool:
     """Return whether words hold one by which nothing is asked for."""
     words = lexicon(language)
     return words is not None and words.is_negated(text)
@@ -250,16 +247,10 @@ def _likeness_of_names(
     )
     if is_other or not known.isdisjoint(rest):
         return 0.0
-    return _likeness(
-        "".join(rest),
-        "".join(own),
-    )
+    return _likeness("".join(rest), "".join(own))
 
 
-def _likeness(
-    one: str,
-    other: str,
-) -> float:
+def _likeness(one: str, other: str) -> float:
     """Return how alike two words sound: 1 for the same. Letters count twice as much as consonants alone."""
     pairs = ((one, other), (_skeleton(one), _skeleton(other)))
     letters, consonants = (
@@ -291,10 +282,7 @@ def _skeleton(word: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _sounded(
-    word: str,
-    language: str,
-) -> str:
+def _sounded(word: str, language: str) -> str:
     """Return a heard word as it sounds: digits as a word."""
     if word.isascii() and word.isdecimal() and int(word) <= _LARGEST:
         return fold(

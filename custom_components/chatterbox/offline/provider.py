@@ -189,10 +189,7 @@ def asked_about(
         for item in items
         if item.format == _ASKED_ABOUT and name in item.data
     ]
-    return next(
-        iter(objects_in(held)),
-        {},
-    )
+    return next(iter(objects_in(held)), {})
 
 
 def is_local_call(call_id: str) -> bool:

@@ -321,7 +321,8 @@ def _agent(
     subentry: ConfigSubentry,
     sentences: Mapping[str, str],
 ) -> AgentNow:
-    hass, agent_id = viewer.hass, subentry.subentry_id
+    hass = viewer.hass
+    agent_id = subentry.subentry_id
     if entry.state is ConfigEntryState.LOADED:
         runtime = entry.runtime_data
     else:
@@ -479,7 +480,8 @@ async def _async_answer(
     data: Mapping[str, Any],
 ) -> object:
     """Answer a question, and return what the agent says."""
-    hass, approved = viewer.hass, data["approved"]
+    hass = viewer.hass
+    approved = data["approved"]
     question = next(
         (one for one in _questions(viewer) if one.id == data["question_id"]), None
     )

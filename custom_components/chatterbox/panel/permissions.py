@@ -318,7 +318,8 @@ async def _async_subscribe(
     data: Mapping[str, Any],
 ) -> None:
     """Tell an administrator that the rules of the home have changed, wherever that was."""
-    number, connection = data["id"], viewer.connection
+    number = data["id"]
+    connection = viewer.connection
 
     @callback
     def tell() -> None:
@@ -642,11 +643,13 @@ async def _async_try(
     data: Mapping[str, Any],
 ) -> _Trial:
     """Return what an agent would do if the administrator said a sentence. Nothing is done."""
-    hass, agent_id = viewer.hass, data["agent"]
+    hass = viewer.hass
+    agent_id = data["agent"]
     entity_id = er.async_get(hass).async_get_entity_id(
         CONVERSATION_DOMAIN, DOMAIN, agent_id
     )
-    user, person_id = viewer.user.id, viewer.person_id
+    user = viewer.user.id
+    person_id = viewer.person_id
     speaker = Speaker(
         user_id=user, asking=Asking.PERSON, is_signed_in=True, person_id=person_id
     )
@@ -672,7 +675,8 @@ def _tried(
     rules: Sequence[Rule],
     one: DryResult,
 ) -> _TriedCall:
-    seen, refusal = one.review, one.review.refusal
+    seen = one.review
+    refusal = one.review.refusal
     actions = actions_text(
         hass,
         sentences,

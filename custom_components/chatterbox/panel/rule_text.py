@@ -181,7 +181,8 @@ class RuleText:
 
     def _listed(self, names: Sequence[str]) -> str:
         """Return names with "or" before the last one; of many, the first ones and how many there are more."""
-        more, sentences = len(names) - _MOST_NAMES, self.labels.sentences
+        more = len(names) - _MOST_NAMES
+        sentences = self.labels.sentences
         if more > 0:
             return self._say(
                 "asked_many",

@@ -271,7 +271,8 @@ class TurnViews:
         changes: Sequence[AuditRecord],
     ) -> TurnRow:
         """Return a turn of a list."""
-        origin, timings = turn.origin, _timings(turn)
+        origin = turn.origin
+        timings = _timings(turn)
         return TurnRow(
             id=turn.id,
             at=turn.began_at,
@@ -349,7 +350,8 @@ class TurnViews:
 
     async def async_turn(self, found: FoundTurn) -> TurnView:
         """Return everything about a turn."""
-        turn, timings = found.turn, _timings(found.turn)
+        turn = found.turn
+        timings = _timings(found.turn)
         row = self.row(turn, found.changes)
         inferences = [self._inference(one) for one in timings.inferences]
         costs = [timings.fees, *(one.cost for one in inferences)]

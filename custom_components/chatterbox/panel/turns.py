@@ -368,7 +368,8 @@ async def _async_subscribe(
     data: Mapping[str, Any],
 ) -> None:
     """Tell of each turn that is stored and that the user sees."""
-    number, connection = data["id"], viewer.connection
+    number = data["id"]
+    connection = viewer.connection
 
     @callback
     def tell(record: TurnRecord) -> None:

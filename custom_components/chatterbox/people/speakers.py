@@ -511,7 +511,8 @@ def async_speaker_area(
     hass: HomeAssistant, user_input: ConversationInput
 ) -> ar.AreaEntry | None:
     """Return the area that the built-in agent assumes for the speaker."""
-    area_id, device_id = None, user_input.device_id
+    area_id = None
+    device_id = user_input.device_id
     if user_input.satellite_id and (
         entry := er.async_get(hass).async_get(user_input.satellite_id)
     ):

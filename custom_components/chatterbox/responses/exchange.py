@@ -150,7 +150,8 @@ class Exchange:
     @contextmanager
     def counted(self) -> Generator[None]:
         """Count the request while it is answered. Raises `ApiError` (429) if its token has too many already."""
-        requests, token = self.load.requests, self.token
+        requests = self.load.requests
+        token = self.token
         if requests[token] >= self.limits.at_once:
             raise _too_many(
                 f"This token may have {self.limits.at_once} requests at once. Wait for one to end."
@@ -166,7 +167,8 @@ class Exchange:
 
     def hold(self, size: int) -> None:
         """Count bytes that are to be answered, or were (below 0). Raises `ApiError` (429) if they are too many."""
-        sizes, token = self.load.sizes, self.token
+        sizes = self.load.sizes
+        token = self.token
         if size > 0 and not self._has_room(sizes, size):
             raise _too_many(
                 "Too much is being answered at the moment. Send large requests one after the other."

@@ -113,7 +113,8 @@ def without_agents(
 
     An agent that took over from a removed one gets the earlier agent of that one.
     """
-    left, gone = list[Takeover](), None
+    left = list[Takeover]()
+    gone = None
     for one in takeovers:
         if gone:
             inherited = replace(gone, agent=one.agent)
@@ -235,7 +236,8 @@ class EarlierAgents:
         self, event: Event[er.EventEntityRegistryUpdatedData]
     ) -> None:
         """Have assistants find an agent that was renamed, and report one that was disabled."""
-        data, store = event.data, assistants(self._hass)
+        data = event.data
+        store = assistants(self._hass)
         if store is None or not data["entity_id"].startswith(f"{CONVERSATION}."):
             return
         entity = er.async_get(self._hass).async_get(data["entity_id"])

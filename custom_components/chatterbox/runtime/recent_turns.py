@@ -153,7 +153,8 @@ def _answer(
     models: Mapping[str, str],
 ) -> JsonObject:
     """Return which agent's model answered a request, and the share of the prompt that was cached; None if unknown."""
-    usage, by = inference.usage, inference.answered_by
+    usage = inference.usage
+    by = inference.answered_by
     if usage is None:
         return {
             "answered_by": None,

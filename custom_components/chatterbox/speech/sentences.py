@@ -236,11 +236,15 @@ _LATIN: Final = "\u2e7f"
 
 def in_sentences(texts: Sequence[str]) -> str:
     """Join texts, each but the last with a full stop: Home Assistant's "Turned on the light" has none."""
-    stopped = [
-        text + ("。" if text[-1:] > _LATIN else ".") if text[-1:].isalnum() else text
-        for text in texts[:-1]
-    ]
-    return " ".join([*stopped, *texts[-1:]])
+    return " ".join([*map(_with_full_stop, texts[:-1]), *texts[-1:]])
+
+
+def _with_full_stop(text: str) -> str:
+    if not text[-1:].isalnum():
+        return text
+    if text[-1] > _LATIN:
+        return f"{text}。"
+    return f"{text}."
 
 
 def joined_texts(

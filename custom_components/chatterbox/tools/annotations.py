@@ -69,7 +69,8 @@ def has_consequences(
 
 def is_no_error(text: str) -> bool:
     """Return whether the text of an error says that there is none: "none", "No error", "kein Fehler"."""
-    words, none = heard_words(text.replace("_", " ")), _WORDS["no_error"]
+    words = heard_words(text.replace("_", " "))
+    none = _WORDS["no_error"]
     return not words or (
         none.issuperset(words) and not _WORDS["error"].issuperset(words)
     )
@@ -110,7 +111,8 @@ _MEDIA_TOOLS: Final = frozenset({KnownTool.PLAY_MEDIA, KnownTool.SEARCH_MEDIA})
 
 def annotations_of(tool: llm.Tool) -> ToolAnnotations:
     """Return the annotations of a tool, with corrections for Home Assistant's own tools and those that have none."""
-    own, named = own_annotations(tool), unwrapped(tool)
+    own = own_annotations(tool)
+    named = unwrapped(tool)
     known = known_tool(named)
     return ToolAnnotations(
         read_only=own.read_only or is_reading_by_name(tool),

@@ -44,7 +44,8 @@ class DeviceTool(llm.IntentTool):
         super().__init__(
             name, handler, title=title, integration=DOMAIN, annotations=_ANNOTATIONS
         )
-        states, settings = [*able], handler.settings
+        states = [*able]
+        settings = handler.settings
         slots = {str(marker): value for marker, value in self.parameters.schema.items()}
         self.parameters = probatio.Schema(
             {

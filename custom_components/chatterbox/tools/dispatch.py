@@ -218,7 +218,8 @@ def _of_intent(
     tool: llm.IntentTool,
     arguments: JsonObject,
 ) -> Effects:
-    slots, assistant = filled(arguments), llm_context.assistant
+    slots = filled(arguments)
+    assistant = llm_context.assistant
     effects = intent_effects(
         hass,
         tool.intent_type,
@@ -437,7 +438,8 @@ class LlmToolDispatcher:
         """Return the error that a script ended with, or that the data of a result tells; empty if there is none."""
         if result.error:
             return ""
-        context, script = self._instance.llm_context.context, self._script(call)
+        context = self._instance.llm_context.context
+        script = self._script(call)
         return await async_script_error(
             self._hass, script, context, self._language
         ) or error_in(result.data)

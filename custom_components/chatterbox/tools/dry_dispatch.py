@@ -177,7 +177,8 @@ class DryDispatcher:
         response = intent.IntentResponse(
             language=self.offer.llm_context.language or self.hass.config.language
         )
-        kind, ids = intent.IntentResponseTargetType.ENTITY, controlled_by(effects)
+        kind = intent.IntentResponseTargetType.ENTITY
+        ids = controlled_by(effects)
         dead = unavailable_names(self.hass, ids)
         response.async_set_results(
             [

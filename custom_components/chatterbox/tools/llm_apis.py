@@ -416,7 +416,8 @@ class _Question:
         self, platform: LLMToolsPlatformProtocol, available: Iterable[llm.Tool]
     ) -> list[llm.Tool]:
         """Return the timer tools if only other devices of the home have them."""
-        hass, here = self.api.hass, self.llm_context.device_id
+        hass = self.api.hass
+        here = self.llm_context.device_id
         if here and async_device_supports_timers(hass, here):
             return []
         devices = (device.id for device in dr.async_get(hass).devices)
@@ -451,7 +452,8 @@ def _stored_offers(
     hass: HomeAssistant, llm_context: llm.LLMContext
 ) -> dict[str, LLMTools]:
     """Return what platforms have offered to the device of a speaker."""
-    cache, device_id = _tool_cache(hass), llm_context.device_id
+    cache = _tool_cache(hass)
+    device_id = llm_context.device_id
     has_timers = device_id is not None and async_device_supports_timers(hass, device_id)
     home = (
         async_home_version(hass, llm_context.assistant),
@@ -478,10 +480,7 @@ def _split_by_history(
 ) -> tuple[str, str]:
     """Return a prompt as the stable part until it differs from the first one, and as the context from then on."""
     prompts = _first_prompts(hass)
-    known, first = prompts.get(
-        key,
-        (None, None),
-    )
+    known, first = prompts.get(key, (None, None))
     if known is not source:
         prompts[key] = source, prompt
         return prompt, ""

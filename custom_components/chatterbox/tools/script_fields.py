@@ -94,7 +94,8 @@ class ScriptFields:
             return [self._ids(field, kind, config, one) for one in value]
         if kind not in _KINDS or not value:
             return value
-        name, options = str(value), self._options(kind, config)
+        name = str(value)
+        options = self._options(kind, config)
         if name in options:
             return name
         if kind == "entity":
@@ -103,10 +104,11 @@ class ScriptFields:
             found = _index(options).find(name)
         if len(found) == 1:
             return next(iter(found))
-        names = sorted(
-            f"{quoted(options[one][0] if options[one] else one)} ({one})"
-            for one in found or options
-        )
+        names: list[str] = []
+        for one in found or options:
+            titles = options[one] or [one]
+            names.append(f"{quoted(titles[0])} ({one})")
+        names.sort()
         problem = "may be any of these" if found else "is none of these"
         some = "; ".join(names[:_MOST_LISTED]) or "there is none"
         raise Unfit(

@@ -104,8 +104,10 @@ _last_offers: Final = singleton(
 def _offer_key(
     api: llm.API, llm_context: llm.LLMContext, home: HomeDetail
 ) -> tuple[object, ...]:
-    context, language = llm_context.context, llm_context.language
-    user_id, device_id = context and context.user_id, llm_context.device_id
+    context = llm_context.context
+    language = llm_context.language
+    user_id = context and context.user_id
+    device_id = llm_context.device_id
     return api.id, user_id, device_id, language, llm_context.assistant, home
 
 
@@ -347,7 +349,8 @@ async def _async_ask(
             return _Answer(api, _last_offer(api, llm_context, home), _LATE)
         if question.cancelled():
             return _Answer(api, problem=_CANCELLED)
-        key, offers = _offer_key(api, llm_context, home), _last_offers(hass)
+        key = _offer_key(api, llm_context, home)
+        offers = _last_offers(hass)
         offers.pop(key, None)
         offers[key] = question.result()
         if len(offers) > _MOST_OFFERS:

@@ -223,7 +223,8 @@ def message_of(
     """Return the message of a content; `files` describes its attachments."""
     if isinstance(content, UserContent) and content.attachments:
         return user_message(content, files)  # a file may be missing in the next turn
-    messages, key = _messages(hass), id(content)
+    messages = _messages(hass)
+    key = id(content)
     message = messages.get(key)
     if message is None:
         message = (
@@ -497,7 +498,8 @@ async def _deltas(
                 if isinstance(event, PromptReplaced):
                     _replace_words(chat_log, event.text)
                 elif isinstance(event, ToolFinished):
-                    call_id, name = event.result.call_id, event.result.name
+                    call_id = event.result.call_id
+                    name = event.result.name
                     native = to_native(event.result)
                     yield {
                         "role": "tool_result",
@@ -569,7 +571,8 @@ def _async_keep(
     Source: `async_get_chat_log` and `async_get_chat_session` save only when their block
     ends without an exception (homeassistant.components.conversation.chat_log).
     """
-    hass, conversation_id = chat_log.hass, chat_log.conversation_id
+    hass = chat_log.hass
+    conversation_id = chat_log.conversation_id
     session = chat_session.current_session.get()
     if session is None or session.conversation_id != conversation_id:
         return

@@ -229,7 +229,8 @@ class DryConversation:
 
     async def async_say(self, text: str) -> DryTurn:
         """Try the next sentence. Raises only for bugs."""
-        asker, chat_log = self._asker, self._chat_log
+        asker = self._asker
+        chat_log = self._chat_log
         chat_log.async_add_user_content(UserContent(text))
         context = Context(user_id=asker.speaker.user_id)
         place = chat_log.conversation_id, asker.speaker.device_id, asker.satellite_id
@@ -241,7 +242,8 @@ class DryConversation:
             model=self._agent.own_model() if self._is_model_alone else None,
         )
         taker = await self._async_run(TurnInput(user_input, asker.speaker, source))
-        recorder, record = taker.recorder, taker.recorder.record
+        recorder = taker.recorder
+        record = taker.recorder.record
         self._count(record.facts)
         results: tuple[DryResult, ...] = ()
         if recorder.requester:
@@ -270,7 +272,8 @@ class DryConversation:
 
     async def _async_run(self, turn_input: TurnInput) -> _QuestionTaker:
         """Run a turn, and return what took its question, with its record."""
-        user_input, chat_log = turn_input.user_input, self._chat_log
+        user_input = turn_input.user_input
+        chat_log = self._chat_log
         where = self._built.entity_id, chat_log.conversation_id
         with in_turn():
             prepared = await self._turns.async_prepare(turn_input, chat_log)
@@ -281,7 +284,8 @@ class DryConversation:
                 turn_input.speaker,
             )
             recorder = await self._async_recorder(turn_input, record)
-            taker, thread = _QuestionTaker(recorder), Thread(chat_log.conversation_id)
+            taker = _QuestionTaker(recorder)
+            thread = Thread(chat_log.conversation_id)
             stream = await self._turns.async_stream(
                 turn_input, prepared, thread, recorder
             )
@@ -311,7 +315,8 @@ class DryConversation:
         self, turn_input: TurnInput, record: TurnRecord
     ) -> TurnRecorder:
         """Return a recorder that is given no events: it neither tells nor stores anything."""
-        hass, built = self._hass, self._built
+        hass = self._hass
+        built = self._built
         recording = TurnRecording(
             hass, built.entry, built.subentry, record.origin, record, is_wanted=False
         )

@@ -154,7 +154,8 @@ class _GuardedTool(llm.Tool):
             self._offer.dispatcher,
             hooks=hooks,
         )
-        turn, results = Turn("", tools=self._offer.definitions), list[ToolResult]()
+        turn = Turn("", tools=self._offer.definitions)
+        results = list[ToolResult]()
         try:
             with in_turn():
                 async with aclosing(loop.stream(turn)) as events:

@@ -74,7 +74,8 @@ LATELY: Final = timedelta(minutes=10)
 
 def async_was_asked(hass: HomeAssistant) -> bool:
     """Return whether an input may be an answer to a question, or a PIN. Call it at the beginning of every turn."""
-    until, now = _pin_questions(hass), dt_util.utcnow()
+    until = _pin_questions(hass)
+    now = dt_util.utcnow()
     if until:
         _redact_refused_runs(hass, until)
         for place in [place for place, end in until.items() if end <= now]:
@@ -110,7 +111,8 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
         dt_util.utcnow(),
     )
     question = approvals.asked_at(scope, last_said(chat_log))
-    text, language = user_input.text, user_input.language
+    text = user_input.text
+    language = user_input.language
     is_asked_for = question is not None and question.needs_pin
     was_asked_for = any(now < until.get(place, now) for place in _places(scope))
     if was_asked_for if question is None else is_asked_for or has_pin:
@@ -256,7 +258,8 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     question requires it and the words are a PIN, they cost one attempt. `is_late` says
     that the question has expired.
     """
-    text, language = user_input.text, user_input.language
+    text = user_input.text
+    language = user_input.language
     answer = understand_answer(
         words,
         understood_language(language),
@@ -326,7 +329,8 @@ async def async_is_neither(
     belongs to the question if these name what it is about: "Yes, I mock the front
     door".
     """
-    text, language = user_input.text, understood_language(user_input.language)
+    text = user_input.text
+    language = understood_language(user_input.language)
     if begins_with_yes(text, language) and any(
         contains_phrase(heard_words(text), heard_words(name)) for name in question.names
     ):
@@ -351,7 +355,8 @@ def _meant(
     cleaned: Callable[[str, str], str],
 ) -> str:
     """Return the words of an input, cleaned if they were spoken: to a satellite, or to an app. Typed text stays."""
-    text, words = user_input.text, cleaned(user_input.text, user_input.language)
+    text = user_input.text
+    words = cleaned(user_input.text, user_input.language)
     runs = (
         [
             run
@@ -473,7 +478,8 @@ class TurnInput:
     @property
     def request(self) -> str:
         """The words of the person; after a choice, with those that led to it."""
-        words, answered = self.user_input.text, self.answered
+        words = self.user_input.text
+        answered = self.answered
         if answered and answered.is_choice:
             return f"{answered.request}, {words}"
         return words
@@ -631,7 +637,8 @@ class InputReader:
         question: Question,
     ) -> TurnInput:
         """Return the input of a turn in a place where a question was asked."""
-        hass, language = self.hass, understood_language(user_input.language)
+        hass = self.hass
+        language = understood_language(user_input.language)
         sentences = await async_get_sentences(hass, user_input.language)
         scope = ApprovalScope.of_input(
             user_input, self.agent_id, chat_log.conversation_id
@@ -680,7 +687,8 @@ class InputReader:
         context: QuestionContext,
     ) -> TurnInput:
         """Return the input of a turn whose words are no answer: the question is asked once more, or dropped."""
-        is_silence, reading = bool(turn_input.reply), Meaning.OTHER
+        is_silence = bool(turn_input.reply)
+        reading = Meaning.OTHER
         is_neither = is_silence or await async_is_neither(
             self.hass, turn_input.user_input, context
         )
@@ -737,6 +745,7 @@ class InputReader:
     ) -> TurnInput:
         """Return the input of a turn from the meaning of its words as an answer."""
         approvals = async_get_approvals(self.hass)
+        said_again = ""
         match reading:
             case Meaning.YES | Meaning.YES_WITH_PIN | Meaning.NO:
                 return self._taken(turn_input, question, reading, sentences)
@@ -757,13 +766,15 @@ class InputReader:
                 )
             case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR:
                 key = "missing" if reading is Meaning.PIN_MISSING else "unclear"
-                again, said_again = sentences[f"spoken_pin_{key}"], ""
+                again = sentences[f"spoken_pin_{key}"]
             case Meaning.UNHEARD | Meaning.PIN_NOT_NEEDED:
-                again, said_again = question.text, question.id
+                again = question.text
+                said_again = question.id
             case Meaning.NEITHER:
-                again, said_again = again_text(sentences, question), question.id
+                again = again_text(sentences, question)
+                said_again = question.id
             case Wrong(tries_left) if tries_left:
-                again, said_again = wrong_pin_text(sentences, tries_left), ""
+                again = wrong_pin_text(sentences, tries_left)
             case Wrong() | Locked():
                 approvals.drop(question.id)
                 seconds = (

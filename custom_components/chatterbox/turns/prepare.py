@@ -332,7 +332,8 @@ class Continued:
         else:
             changes = None
         if sent is None or changes is None:
-            sent, changes = _SentPrompt(prompt.instructions, self.tools, self.home), ""
+            sent = _SentPrompt(prompt.instructions, self.tools, self.home)
+            changes = ""
         self.prompts[self.conversation] = sent
         while len(self.prompts) > _MOST_CONVERSATIONS:
             self.prompts.popitem(last=False)
@@ -398,9 +399,11 @@ def _only_news(
     day, _, hour = time.rpartition(", ")
     dated = [line for line in times if line.startswith(day)][:1]
     if dated and times[-1].endswith(hour):
-        news, held = [], [*dict.fromkeys((*dated, times[-1]))]
+        news = []
+        held = [*dict.fromkeys((*dated, times[-1]))]
     else:
-        news, held = [f"{_IT_IS}{hour}" if dated else time], dated
+        news = [f"{_IT_IS}{hour}" if dated else time]
+        held = dated
     text = "\n".join(("", *lines, ""))
     for fact in others:
         (held if f"\n{fact}\n" in text else news).append(fact)
@@ -436,12 +439,14 @@ async def async_prepare(
 
     Raises the error of the source for an unknown tool that it requests.
     """
-    user_input, source = turn_input.user_input, turn_input.source
+    user_input = turn_input.user_input
+    source = turn_input.source
     settings = source.settings(agent.hass, agent.settings)
     files, tools = await _async_gathered(agent, turn_input, chat_log, settings)
     selection = source.select(tools)
     past = source.history(chat_log, files)
-    definitions, continued = selection.definitions, None
+    definitions = selection.definitions
+    continued = None
     if user_input.text:
         here = prompts, chat_log.conversation_id
         continued = Continued(*here, past, definitions, tools.home, tools.home_is_large)
@@ -509,7 +514,8 @@ async def _async_prompt(
     chat_log: ChatLog,
     continued: Continued | None,
 ) -> TurnPrompt:
-    user_input, hass = turn_input.user_input, chat_log.hass
+    user_input = turn_input.user_input
+    hass = chat_log.hass
     matches = ""
     if tools.home_is_large:
         query = async_entity_query(
@@ -520,7 +526,8 @@ async def _async_prompt(
             user_input.language,
             query,
         )
-    said_first, name = user_input.extra_system_prompt, turn_input.speaker.name
+    said_first = user_input.extra_system_prompt
+    name = turn_input.speaker.name
     sources = PromptSources(
         agent.settings.prompt,
         tools.prompt,

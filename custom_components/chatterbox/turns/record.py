@@ -170,7 +170,8 @@ class TurnRecorder:
 
         The address of a picture could carry what was said, if a page wants it written.
         """
-        held, requester = self._held, self.requester
+        held = self._held
+        requester = self.requester
         is_steered = requester is not None and requester.guard.has_outside_content
         match event:
             case TextDelta(text) if is_steered:
@@ -237,7 +238,8 @@ class TurnRecorder:
 
         Unless the answer asks itself, something may be told or asked after it.
         """
-        language, offer = self.turn_input.user_input.language, self.turn_input.offer
+        language = self.turn_input.user_input.language
+        offer = self.turn_input.offer
         if asks_back(end.text, language):
             return (end,)
         question = await offer() if offer else None
@@ -298,7 +300,8 @@ class TurnRecorder:
                 self._log_call(event.call)
             self.fire(EVENT_TOOL_CALLED, data)
             return
-        call, result = self.record.calls[event.result.call_id], event.result
+        call = self.record.calls[event.result.call_id]
+        result = event.result
         data = self._call_events.get(call.id) or {
             "tool_call_id": call.id,
             **shown_call(call, most),
@@ -450,7 +453,8 @@ class ReportedResult(ConversationResult):
 
     def as_response(self) -> JsonObject:
         """Return the whole turn in the form that `docs/actions.md` describes."""
-        record, facts = self.record, self.record.facts.as_json()
+        record = self.record
+        facts = self.record.facts.as_json()
         return {
             "conversation_id": self.conversation_id,
             "continue_conversation": self.continue_conversation,

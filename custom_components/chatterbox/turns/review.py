@@ -91,7 +91,8 @@ class TurnReview(ResponseComposer):
 
     def requester(self, keep: Keep) -> ApprovalRequester:
         """Return what asks about calls."""
-        source, user_input = self.turn_input.source, self.turn_input.user_input
+        source = self.turn_input.source
+        user_input = self.turn_input.user_input
         scope_id = source.question_scope or str(self.origin["conversation_id"])
         return ApprovalRequester(
             hass=self.of_agent.hass,
@@ -130,7 +131,8 @@ class TurnReview(ResponseComposer):
                 tool_results,
                 error,
             )
-        unreachable, sentences = self._unreachable(), [self.composer.done(tool_results)]
+        unreachable = self._unreachable()
+        sentences = [self.composer.done(tool_results)]
         others = [one for one in reasons if one is not Refusal.NOT_MEANT]
         others = [
             one for one in others if one is not Refusal.UNREACHABLE or not unreachable
@@ -277,7 +279,8 @@ def audit(review: TurnReview) -> Sequence[Hooks]:
 
 def scripts(review: TurnReview) -> Sequence[Hooks]:
     """Return the owner's scripts."""
-    by_point, turn_input = review.of_agent.agent.settings.scripts, review.turn_input
+    by_point = review.of_agent.agent.settings.scripts
+    turn_input = review.turn_input
     if not by_point:
         return ()
     is_due = turn_input.source.is_due
@@ -339,7 +342,9 @@ class AgentReviews:
         sentences: Mapping[str, str],
     ) -> TurnReview:
         """Begin to review a turn in a language, by its sentences."""
-        tools, turn, settings = prepared.tools, prepared.turn, self.agent.settings
+        tools = prepared.tools
+        turn = prepared.turn
+        settings = self.agent.settings
         check = self._check(turn_input, prepared)
         guard = self._guard(
             turn_input,
@@ -376,7 +381,8 @@ class AgentReviews:
         check: RequestCheck | None,
     ) -> CallGuard:
         """Return the rules of the home, for the person and the words of a turn."""
-        tools, history = prepared.tools, prepared.turn.history
+        tools = prepared.tools
+        history = prepared.turn.history
         outside = [one.name for one in outside_results(history)]
         return CallGuard(
             self.hass,
@@ -400,8 +406,10 @@ class AgentReviews:
         self, turn_input: TurnInput, prepared: PreparedTurn
     ) -> RequestCheck | None:
         """Return the check of calls against the words of a request; None for an answer, and for no person's words."""
-        asking, answered = turn_input.speaker.asking, turn_input.answered
-        request, turn = turn_input.request, prepared.turn
+        asking = turn_input.speaker.asking
+        answered = turn_input.answered
+        request = turn_input.request
+        turn = prepared.turn
         if asking is Asking.TRUSTED or (answered and not answered.is_choice):
             return None
         if not turn.user_text or len(request) > MOST_COMPARED:
@@ -433,7 +441,8 @@ class AgentReviews:
             turn_input.speaker,
             self.agent,
         )
-        where, person = ulid_now(), replace(speaker, asking=Asking.PERSON)
+        where = ulid_now()
+        person = replace(speaker, asking=Asking.PERSON)
         with in_turn():
             tools = await async_gather_tools(
                 *(self.hass, user_input, where, agent.settings),

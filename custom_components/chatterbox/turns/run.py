@@ -147,7 +147,8 @@ class AgentTurns:
     async def _async_run(
         self, turn_input: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None
     ) -> TurnRecord:
-        source, asked_for = turn_input.source, turn_input.user_input.conversation_id
+        source = turn_input.source
+        asked_for = turn_input.user_input.conversation_id
         record = prepared.record if prepared else self._new_record(turn_input)
         thread = await source.async_thread(
             self._continuity, asked_for, turn_input.speaker, chat_log
@@ -217,7 +218,8 @@ class AgentTurns:
         recorder: TurnRecorder,
     ) -> AsyncGenerator[TurnEvent]:
         """Return the events of a turn, under the rules of the owner."""
-        turn, source = prepared.turn, turn_input.source
+        turn = prepared.turn
+        source = turn_input.source
         summaries = source.summaries(self._agent.summaries)
         if summaries:
             turn = summaries.async_begin_turn(thread.id, turn)
@@ -273,7 +275,8 @@ class AgentTurns:
         self, turn_input: TurnInput, turn: Turn, review: TurnReview
     ) -> LocalRequests | None:
         """Return the requests that Home Assistant may handle; None if it handles none."""
-        source, user_input = turn_input.source, turn_input.user_input
+        source = turn_input.source
+        user_input = turn_input.user_input
         if not source.falls_back():
             return None
         is_new = turn_input.answered is None and not turn.attachments

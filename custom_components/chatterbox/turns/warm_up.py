@@ -137,7 +137,8 @@ class WarmUp:
 
         A server may hold only one model: reading ahead for another one would unload it.
         """
-        readers, store = self._ahead.readers, assistants(self._hass)
+        readers = self._ahead.readers
+        store = assistants(self._hass)
         if store:
             preferred = store.data[store.async_get_preferred_item()].conversation_engine
         else:

@@ -196,10 +196,7 @@ class AgentUsage:
 
     def spent_on(self, day: date) -> float:
         """Return the US dollars that were spent on a day."""
-        return self.spent.get(
-            day.isoformat(),
-            0.0,
-        )
+        return self.spent.get(day.isoformat(), 0.0)
 
     def spent_in_month_of(self, day: date) -> float:
         """Return the US dollars that were spent in the month of a day."""

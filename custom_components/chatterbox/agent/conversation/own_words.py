@@ -98,7 +98,8 @@ def without_declined(history: Transcript) -> Transcript:
     remaining: list[Message] = []
     is_left_out = False
     for turn in reversed([*turns_backwards(history)]):
-        is_after, words = is_left_out, turn[0]
+        is_after = is_left_out
+        words = turn[0]
         is_left_out = any(
             isinstance(one, AssistantMessage) and DECLINED in one.provider_items
             for one in turn

@@ -191,7 +191,8 @@ def asked_and_done(messages: Transcript) -> Iterator[str]:
 
 
 def _line(turn: Transcript) -> str:
-    sentence, done = "", list[str]()
+    sentence = ""
+    done = list[str]()
     calls: dict[str, ToolCall] = {}
     for message in turn:
         match message:

@@ -386,7 +386,8 @@ def fit_window(  # noqa: PLR0913  # what is sent, what bounds it, and what stand
         transcript,
         bounds,
     )
-    dropped, tokens = growing.start, growing.tokens
+    dropped = growing.start
+    tokens = growing.tokens
     messages = growing.messages[dropped:]
     if dropped and isinstance(first := messages[0], UserMessage):
         recalled = recap(
@@ -601,7 +602,8 @@ class _GrowingWindow:
         index: int,
         length: int,
     ) -> None:
-        whole, present = self.whole[index], self.messages[index]
+        whole = self.whole[index]
+        present = self.messages[index]
         if (
             isinstance(whole, ToolResult)
             and isinstance(present, ToolResult)

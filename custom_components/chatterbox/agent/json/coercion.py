@@ -273,7 +273,8 @@ class _Fit:
                 schema,
                 value,
             )
-        known, needed = _properties(schema), _required(schema)
+        known = _properties(schema)
+        needed = _required(schema)
         fitted: JsonObject = {}
         for key, item in value.items():
             where = _join(path, key)
@@ -565,7 +566,8 @@ _SYNONYMS: Final = read_data_file(
 
 def fit_known(value: JsonObject, schema: JsonObject) -> JsonObject:
     """Return an object with each parameter that fits in the form that the schema describes, the others as they are."""
-    known, fitted = _properties(schema), dict(value)
+    known = _properties(schema)
+    fitted = dict(value)
     for key, item in value.items():
         with suppress(Unfit, RecursionError):
             fitted[key] = _Fit(schema).fit(
@@ -601,7 +603,8 @@ def known_parameters(value: JsonObject, schema: JsonObject) -> JsonObject:
 
 def is_called(parameter: str, name: str) -> bool:
     """Return whether a name is another spelling of a parameter, or a common synonym."""
-    bare, known = bare_name(name), bare_name(parameter)
+    bare = bare_name(name)
+    known = bare_name(parameter)
     return bare == known or bare in _SYNONYMS.get(known, ())
 
 

@@ -70,7 +70,8 @@ def judge_call(
         if offered is None
         else [tool for tool in turn.tools if tool.name in offered]
     )
-    earlier, guards = (*state.messages, *_open_message(state)), turn.guards_client_calls
+    earlier = (*state.messages, *_open_message(state))
+    guards = turn.guards_client_calls
     judged = fit_call(
         call,
         tools,
@@ -378,7 +379,8 @@ def _note(
         for key, value in arguments.items()
         if _plain(written.get(key)) != _plain(value)
     ]
-    notes += [f"without {', '.join(map(display, dropped))}"] if dropped else []
+    if dropped:
+        notes.append(f"without {', '.join(map(display, dropped))}")
     if notes:
         return f"The call was read {', '.join(notes)}."
     return ""
@@ -439,7 +441,8 @@ def _same_call(
     nothing.
     """
     reads = {tool.name for tool in tools if tool.annotations.read_only}
-    calls, results = list[ToolCall](), dict[str, ToolResult]()
+    calls = list[ToolCall]()
+    results = dict[str, ToolResult]()
     for message in earlier:
         match message:
             case AssistantMessage(tool_calls=made):

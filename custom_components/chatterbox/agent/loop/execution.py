@@ -45,7 +45,8 @@ class ToolRunner:
 
     def start(self, runnable: Runnable) -> ToolStarted | None:
         """Start a call and return its event; None if it was started before."""
-        call, tool = runnable.call, runnable.tool
+        call = runnable.call
+        tool = runnable.tool
         if call.id in self._tasks:
             return None
         if tool.annotations.open_world:

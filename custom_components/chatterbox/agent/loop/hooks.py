@@ -154,7 +154,8 @@ class HookChain:
         outside content. Later hooks see the result as the denial left it and cannot
         change it.
         """
-        point, denied = HookPoint.POST_TOOL_USE, False
+        point = HookPoint.POST_TOOL_USE
+        denied = False
         decide = partial(
             self._decision,
             point,

@@ -82,7 +82,8 @@ _PIECE: Final = 512
 
 def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
     """Return the request that the step makes from this state."""
-    turn, messages = state.turn, without_broken_words(state.messages)
+    turn = state.turn
+    messages = without_broken_words(state.messages)
     if turn.searches:  # what they have found is in the items of their service
         messages = without_searches(messages)
     # Context belongs to the words of this turn; a continuation has none.
@@ -309,7 +310,8 @@ class Inference:
 
     async def _searched(self, search: ServiceSearched) -> Iterable[TurnEvent]:
         """Show a search of the service to the hooks, before the calls that may follow from it, and end its message."""
-        call, started = search.call, ToolStarted(search.call, open_world=True)
+        call = search.call
+        started = ToolStarted(search.call, open_world=True)
         result = await self.hooks.post_tool_use(
             call,
             search.result,
@@ -393,7 +395,8 @@ class Inference:
         return ""
 
     def _count(self, end: CompletionResult) -> UsageReported:
-        state, usage = self.state, end.usage
+        state = self.state
+        usage = end.usage
         self._provider_items += (
             (*end.provider_items, DECLINED) if end.declines else end.provider_items
         )

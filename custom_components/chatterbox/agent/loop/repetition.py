@@ -152,7 +152,10 @@ class RepetitionFilter:
             )
         else:
             at = -1
-        self._period, self._matched = (at, length) if 0 < at <= _LONGEST else (0, 0)
+        if 0 < at <= _LONGEST:
+            self._period, self._matched = at, length
+        else:
+            self._period, self._matched = 0, 0
 
     def _is_loop(self) -> bool:
         """Return whether the text is a loop; decided at the end of each copy."""

@@ -102,7 +102,8 @@ class AnthropicMessagesProvider(HTTPProvider):
         If a wish for this turn would combine the two, thinking wins. The owner's
         settings are sent unchanged: other servers of this format may accept both.
         """
-        options, wishes = super()._options_for(request), request.options
+        options = super()._options_for(request)
+        wishes = request.options
         if wishes.temperature is not None:
             options = replace(
                 options,

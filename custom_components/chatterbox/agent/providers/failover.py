@@ -314,9 +314,11 @@ class FailoverProvider(LeavableProvider):
     def _start(
         self, candidate: _Candidate, *, may_retry: bool
     ) -> Coroutine[object, object, StartedStream]:
-        provider, position = candidate.provider, candidate.position
+        provider = candidate.provider
+        position = candidate.position
         is_last = not may_retry or position == len(self._providers) - 1
-        left, silent = self._ends_at - self._clock.now(), self._share(position)
+        left = self._ends_at - self._clock.now()
+        silent = self._share(position)
         if is_last:
             longest = left
         else:

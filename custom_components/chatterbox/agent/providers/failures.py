@@ -500,10 +500,7 @@ def find_overflow(words: str) -> tuple[int | None, int | None] | None:
     )
 
 
-def _number(
-    meaning: str,
-    words: str,
-) -> int | None:
+def _number(meaning: str, words: str) -> int | None:
     """Return the number of the first match."""
     match = WORDINGS[meaning].search(words)
     if match:

@@ -252,7 +252,8 @@ class HTTPProvider(ABC):
                     payload = await self._payload_after(
                         error, request, reply.payload, started=reply.started
                     )
-                    reply, events = self._reply(request, payload), ()
+                    reply = self._reply(request, payload)
+                    events = ()
                 for event in events:
                     yield event
                     await _yield_to_loop(event)
@@ -493,7 +494,8 @@ class HTTPProvider(ABC):
 
     def _options_for(self, request: CompletionRequest) -> ModelOptions:
         """Return the options of the owner with those of one turn; of two limits, the lower one applies."""
-        options, wishes = self._options, request.options
+        options = self._options
+        wishes = request.options
         if wishes == NO_WISHES:
             return options
         lengths = [

@@ -338,8 +338,10 @@ async def await_first(
     stream, `ProviderReplyInvalid` if it ends without a finish, or `ProviderUnreachable`
     if it was cancelled although its reader was not.
     """
-    read_at, processed = clock.now(), -1
-    due, ends_at = read_at + seconds, read_at + longest
+    read_at = clock.now()
+    processed = -1
+    due = read_at + seconds
+    ends_at = read_at + longest
     try:
         first = await _next(
             stream,
@@ -357,7 +359,8 @@ async def await_first(
                 due = now + (
                     seconds if first.processed >= first.total else max(batch, seconds)
                 )
-                read_at, processed = now, first.processed
+                read_at = now
+                processed = first.processed
             first = await _next(
                 stream,
                 min(due, ends_at) - now,
@@ -475,7 +478,8 @@ class ReadAhead:
 
     def note(self, prefix: Prefix) -> None:
         """Note a prefix that the server has read or, in a turn, is about to read. It may hold no other model now."""
-        now, model = time.monotonic(), prefix[0]
+        now = time.monotonic()
+        model = prefix[0]
         self.known = [
             one
             for one in self.known

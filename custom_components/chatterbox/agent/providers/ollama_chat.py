@@ -97,7 +97,8 @@ class OllamaChatProvider(HTTPProvider):
         """Note a prompt that fits, or one that an old server truncated although it was told not to."""
         if self._is_retry(payload):
             return
-        window, count = _num_ctx_of(payload), result.usage.input_tokens
+        window = _num_ctx_of(payload)
+        count = result.usage.input_tokens
         if window and count >= window:
             await self._note_overflow(
                 payload, PromptTooLong("the server has cut the prompt")

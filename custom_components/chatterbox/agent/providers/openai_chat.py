@@ -46,7 +46,8 @@ class OpenAIChatProvider(HTTPProvider):
         )
 
     def _wishes(self, request: CompletionRequest) -> JsonObject:
-        options, profile = self._options_for(request), self._profile
+        options = self._options_for(request)
+        profile = self._profile
         if options.reasoning_effort is None:
             effort = {}
         else:

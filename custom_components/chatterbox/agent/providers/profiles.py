@@ -234,7 +234,8 @@ def profile_at(base_url: str) -> ServerProfile:
     """Guess the profile of a server from its address: by host, else by port."""
     try:
         url = URL(base_url.strip())
-        host, port = url.host or "", url.explicit_port
+        host = url.host or ""
+        port = url.explicit_port
     except ValueError:
         return OTHER
     for profile in PROFILES.values():

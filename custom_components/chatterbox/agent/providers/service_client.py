@@ -610,7 +610,8 @@ def _is_hopeless(refusal: ProviderError) -> bool:
     """Return whether the prompt itself is too long, or the reply is at fault: no parameter to leave out helps."""
     if not isinstance(refusal, PromptTooLong):
         return isinstance(refusal, UnparsedReply)
-    prompt, window = refusal.prompt_tokens, refusal.window_tokens
+    prompt = refusal.prompt_tokens
+    window = refusal.window_tokens
     return prompt is None or window is None or prompt >= window
 
 

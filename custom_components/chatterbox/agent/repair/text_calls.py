@@ -194,14 +194,12 @@ class TextCallReader:
             await self._say_draft(cut=cut)
 
     async def _say_draft(self, *, cut: bool) -> None:
-        answer, draft = MarkupScanner(markers_for(self._names)), self._draft
+        answer = MarkupScanner(markers_for(self._names))
+        draft = self._draft
         for start in range(0, len(draft), _PIECE):
             await self._pass_on(answer.feed(draft[start : start + _PIECE]))
             await asyncio.sleep(0)
-        await self._pass_on(
-            answer.finish(),
-            cut=cut,
-        )
+        await self._pass_on(answer.finish(), cut=cut)
 
     async def _release_draft(self) -> None:
         """Say first words that only looked like reasoning: reasoning would have ended before a call of the service."""

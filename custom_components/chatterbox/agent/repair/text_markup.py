@@ -432,10 +432,7 @@ def _certain_calls() -> Iterator[Marker]:
             one,
             keeps_opening=True,
         )
-        yield Marker(
-            Opening(end),
-            Region(Kind.TOKEN),
-        )
+        yield Marker(Opening(end), Region(Kind.TOKEN))
     yield from (Marker(end, Region(Kind.TOKEN)) for end in ends)
     fenced = Opening(
         "```",
@@ -518,10 +515,7 @@ _MODULES: Final = OneOf(("", "default_api.", "functions.", "tools."))
 
 def _maybe_calls(tools: OfferedName) -> Iterator[Marker]:
     balanced = Region(Kind.MAYBE_CALL)
-    fenced = Region(
-        Kind.MAYBE_CALL,
-        [_FENCE_END],
-    )
+    fenced = Region(Kind.MAYBE_CALL, [_FENCE_END])
     python: tuple[MarkerPart, ...] = (
         Run(r"\[", 1),
         OneOf(("", "print(")),

@@ -182,7 +182,8 @@ def _read_tags(
     )
     if tagged:
         return tagged
-    pairs, name = _PAIRED.findall(text), _NAME.match(text, start)
+    pairs = _PAIRED.findall(text)
+    name = _NAME.match(text, start)
     if pairs and name:
         return (WrittenCall(name[0], canonical_json(dict(pairs)), source=text[start:]),)
     return ()

@@ -284,7 +284,8 @@ def _assistant_blocks(
     message: AssistantMessage, *, carry: bool
 ) -> Iterator[JsonObject]:
     """Yield text, calls and carried blocks, each at its position; nothing for a message with thinking alone."""
-    text, calls = message.text, message.tool_calls
+    text = message.text
+    calls = message.tool_calls
     if carry:
         blocks = [*carried_by(message, FORMAT)]
     else:

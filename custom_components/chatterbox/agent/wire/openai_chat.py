@@ -86,7 +86,8 @@ def _joined(last: JsonObject, piece: JsonObject) -> JsonObject:
         **{name: value for name, value in piece.items() if value is not None},
     }
     for name in _TEXTS:
-        one, other = last.get(name), piece.get(name)
+        one = last.get(name)
+        other = piece.get(name)
         if isinstance(one, str) and isinstance(other, str):
             joined[name] = one + other
     return joined

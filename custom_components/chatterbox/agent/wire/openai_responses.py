@@ -529,7 +529,8 @@ class ResponsesReplyReader(ReplyReader):
                 self._declines = (
                     self._declines or event.type == "response.refusal.delta"
                 )
-                index, item_id = event.output_index, event.item_id
+                index = event.output_index
+                item_id = event.item_id
                 message = self._locate(
                     _MESSAGE,
                     index,

@@ -124,10 +124,7 @@ def _strict(schema: JsonValue, dialect: StrictDialect) -> JsonObject:
     described: JsonObject = (
         {"description": schema["description"]} if "description" in schema else {}
     )
-    choices = schema.get(
-        "anyOf",
-        schema.get("oneOf"),
-    )
+    choices = schema.get("anyOf", schema.get("oneOf"))
     if isinstance(choices, list) and "properties" not in schema:
         return {
             **described,

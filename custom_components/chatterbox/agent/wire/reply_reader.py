@@ -145,7 +145,8 @@ class SSEDecoder:
         return None
 
     def _dispatch(self) -> ServerSentEvent | None:
-        data, event_type = self._data, self._type
+        data = self._data
+        event_type = self._type
         self._data = []
         self._data_bytes = 0
         self._type = ""

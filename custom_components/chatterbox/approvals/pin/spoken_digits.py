@@ -10,9 +10,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Final
 
-from ...agent.text import fold, in_ascii_digits, spoken_words
+from ...agent.text import fold, in_ascii_digits, spoken_words, words_by_language
 from ...settings.pin_hash import LONGEST_PIN, SHORTEST_PIN
 from ..answers.language import ALL_WORDINGS, NumberWords, Phrase, phrases_of
 from ..answers.yes_or_no import (
@@ -59,14 +60,8 @@ def spoken_digits(
     return next(filter(None, readings), None)
 
 
-# fmt: off
-_AROUND_PIN: Final = frozenset(
-    {"a", "ar", "bill", "c", "code", "codigo", "de", "der", "die", "das", "e", "el", "es", "est", "het", "il", "is",
-     "ist", "it", "its", "kod", "koden", "la", "lautet", "le", "ma", "mein", "meine", "meu", "mi", "mijn", "min", "mio",
-     "moj", "moja", "mon", "my", "number", "nummer", "o", "pen", "pin", "s", "the", "to"}
-)
-# fmt: on
-"""Words, without accents, that may stand around a PIN, as they are said or misheard. None of them can be a no."""
+_AROUND_PIN: Final = words_by_language(Path(__file__).with_name("words_around.toml"))
+"""Words, without accents, that may stand around a PIN, as they are said or misheard."""
 
 
 def whole_digits(

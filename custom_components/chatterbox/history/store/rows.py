@@ -207,7 +207,10 @@ def select_page(
     )
     rows = connection.execute(chosen.order_by(table.c.seq).limit(most)).all()
     found = (_readable(table, row.seq, row.body, lambda data: data) for row in rows)
-    return [data for data in found if data is not None], rows[-1].seq if rows else None
+    records = [data for data in found if data is not None]
+    if rows:
+        return records, rows[-1].seq
+    return records, None
 
 
 def select_newest[T](

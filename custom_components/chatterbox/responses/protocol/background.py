@@ -226,7 +226,8 @@ class BackgroundResponses:
 
     def drop_ended(self) -> None:
         """Drop responses that ended too long ago, and the oldest of those that take too much memory."""
-        now, room = self._clock(), MOST_KEPT_BYTES
+        now = self._clock()
+        room = MOST_KEPT_BYTES
         for response_id, background in reversed(list(self._runs.items())):
             if background.ended_at is None:
                 continue

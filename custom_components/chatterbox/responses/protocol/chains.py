@@ -80,7 +80,8 @@ class StoredResponses:
         continued (400).
         """
         line = await self._line(caller, previous_id)
-        nearest, first = line[-1], line[0]
+        nearest = line[-1]
+        first = line[0]
         status = nearest.response.get("status")
         if status not in CONTINUABLE:
             text = f"Response '{previous_id}' is {status}: only one that has ended, and not failed, can be continued."

@@ -120,10 +120,7 @@ def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
             "input",
             "missing_required_parameter",
         )
-    check_schemas(
-        [*(body.tools or ())],
-        "tools",
-    )
+    check_schemas([*(body.tools or ())], "tools")
     wanted = body.text.format
     if wanted:
         check_schemas(wanted.schema_, "text.format.schema")
@@ -366,7 +363,8 @@ def _check_size(items: Sequence[JsonValue]) -> None:
 
 def _check_unique(items: tuple[JsonObject, ...]) -> None:
     """Refuse two items with one id, and two answers to one approval request."""
-    ids, answered = set[str](), set[str]()
+    ids = set[str]()
+    answered = set[str]()
     for index, item in enumerate(items):
         place = f"{_INPUT}[{index}]"
         item_id = str(item["id"])

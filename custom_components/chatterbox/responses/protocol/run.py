@@ -287,7 +287,8 @@ class ResponseRun:
     @property
     def record(self) -> ResponseRecord:
         """The response as it is stored."""
-        plan, turn = self.plan, self.plan.turn
+        plan = self.plan
+        turn = self.plan.turn
         messages = plan.messages
         items = plan.request.items
         words = self.stream.prompt

@@ -160,7 +160,8 @@ class ResponsesService:
         """Return a compaction: a summary that a client sends in place of the conversation. It is not stored."""
         response_id = new_response_id()
         new_id = item_ids(response_id)
-        bodies, size = self._preparation.bodies, len(body)
+        bodies = self._preparation.bodies
+        size = len(body)
         request, items = await bodies.read(
             size, lambda: read_compact(parse_text(body), new_id)
         )

@@ -87,7 +87,8 @@ class SocketSession:
         if run.record.response["status"] not in CONTINUABLE:
             self._latest.pop(previous_id, None)
         elif plan.store is None:
-            state, record = plan.state, run.record
+            state = plan.state
+            record = run.record
             transcript = state.transcript + record.messages
             before = (*state.before, record)
             self._latest = {

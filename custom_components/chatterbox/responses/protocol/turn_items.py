@@ -232,7 +232,8 @@ class _TextItem:
         self._write(f"{self.form.text}.delta", delta=text, **self.form.more)
 
     def close(self, status: str) -> None:
-        form, part = self.form, self.form.of(self._text)
+        form = self.form
+        part = self.form.of(self._text)
         spoken = {name: part[name] for name in ("text", "refusal") if name in part}
         self._write(f"{form.text}.done", **spoken, **form.more)
         self._write(f"{form.part}.done", part=part)

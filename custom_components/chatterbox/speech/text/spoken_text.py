@@ -255,10 +255,7 @@ def says_yes(word: str) -> bool | None:
 
 def without_targets(word: str) -> str:
     """Remove the targets of links; a target that does not end in the word remains from `](` on."""
-    return _TARGET.sub(
-        "",
-        _CITATION.sub("", word),
-    )
+    return _TARGET.sub("", _CITATION.sub("", word))
 
 
 def has_address(word: str) -> bool:
@@ -287,10 +284,7 @@ def without_marks(word: str, link: str) -> str:
             "",
         ),
     )
-    return _UNDERSCORES.sub(
-        "",
-        _STARS.sub("", word),
-    )
+    return _UNDERSCORES.sub("", _STARS.sub("", word))
 
 
 def _of_address(
@@ -300,7 +294,9 @@ def _of_address(
     address = found.group().removesuffix(">")
     after = address[len(address.rstrip(_AFTER_ADDRESS)) :]
     before = found.string[: found.start()]
-    return f"{' ' if before[-1:].isalnum() else ''}{link}{after}"
+    if before[-1:].isalnum():
+        return f" {link}{after}"
+    return link + after
 
 
 def _without_latex(word: str) -> str:
@@ -328,10 +324,7 @@ def _without_latex(word: str) -> str:
             lambda found: (found[1] or found[2]).translate(_SUPERSCRIPTS), word
         ),
     )
-    return _BRACES.sub(
-        "",
-        _END.sub("", word),
-    )
+    return _BRACES.sub("", _END.sub("", word))
 
 
 _CHINESE: Final = re.compile(
@@ -670,10 +663,7 @@ class Pronunciation:
         return found[0] if found else ""
 
     def _measure(self, found: re.Match[str]) -> str:
-        words = self._unit(
-            found[2],
-            found[1],
-        )
+        words = self._unit(found[2], found[1])
         if words:
             return f"{found[1]}{self.rules.gap}{words}"
         return found[0]
@@ -715,7 +705,10 @@ class Pronunciation:
             if cents:
                 return f"{whole}.{cents}{name}"
             return whole + name
-        return f"{whole}{gap}{name}{gap + cents if cents and int(cents) else ''}"
+        amount = f"{whole}{gap}{name}"
+        if cents and int(cents):
+            return amount + gap + cents
+        return amount
 
     def _number(
         self,

@@ -536,7 +536,8 @@ def parts_of_time(
     phrases = ways[0] if ways else ()
     if any(phrase.kind in {"vague", "someday", "which"} for phrase in phrases):
         return [words]
-    runs, parts = [list[TimePhrase]()], _NOTHING
+    runs = [list[TimePhrase]()]
+    parts = _NOTHING
     for phrase in phrases:
         if phrase.kind in {"of", "article"}:
             more = _NOTHING
@@ -797,7 +798,8 @@ def _lacks_day(parts: _Parts) -> bool:
 
 def _part_of(phrase: TimePhrase) -> _Parts | None:
     """Return what one phrase means; None for a time that does not exist."""
-    slots, value = phrase.slots, phrase.value
+    slots = phrase.slots
+    value = phrase.value
     amount = _slot(
         slots,
         Amount,
@@ -918,10 +920,7 @@ def _dated(
             easter=int(value.removeprefix(_EASTER)),
         )
     if value:
-        month, mday = map(
-            int,
-            value.split("-"),
-        )
+        month, mday = map(int, value.split("-"))
     else:
         mday = _number(slots, *_DATE_SLOTS) or 1
         month = _number(slots, "month", "monthnumber") or 0
@@ -1615,14 +1614,8 @@ def _capitalized(text: str) -> str:
 
 def _distance(tag: str, wait: timedelta) -> str:
     """Return a duration in seconds, or in hours and minutes."""
-    seconds = max(
-        1,
-        round(wait.total_seconds()),
-    )
-    hours, minutes = divmod(
-        round(seconds / 60),
-        60,
-    )
+    seconds = max(1, round(wait.total_seconds()))
+    hours, minutes = divmod(round(seconds / 60), 60)
     if seconds < _SOON and seconds % 60:
         return _counted(
             tag,

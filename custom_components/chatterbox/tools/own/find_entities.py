@@ -91,10 +91,7 @@ def _in_domain(
     return [entity for entity in entities if entity.domain == domain]
 
 
-def _listed(
-    kind: str,
-    names: Sequence[str],
-) -> str:
+def _listed(kind: str, names: Sequence[str]) -> str:
     if len(names) > _MAX_NAMES:
         more = f", and {len(names) - _MAX_NAMES} more"
     else:
@@ -109,16 +106,14 @@ def _answer(
     rooms = {room.area_id: room.name for room in home.rooms}
     found: list[JsonValue] = []
     for entity in entities[:MAX_FOUND]:
-        place: JsonObject = {"area": rooms[entity.area_id]} if entity.area_id else {}
-        also: JsonObject = {"also": list(entity.names[1:])} if entity.names[1:] else {}
-        found.append(
-            {
-                "name": entity.names[0] if entity.names else "",
-                **also,
-                **place,
-                "domain": entity.domain,
-            }
-        )
+        name, *also = entity.names or ("",)
+        entry: JsonObject = {"name": name}
+        if also:
+            entry["also"] = [*also]
+        if entity.area_id:
+            entry["area"] = rooms[entity.area_id]
+        entry["domain"] = entity.domain
+        found.append(entry)
     more = len(entities) - len(found)
     answer: JsonObject = {"found": found}
     if more:

@@ -122,7 +122,8 @@ class _WeatherError(Exception):
 
 async def _async_get_forecast(call: OwnCall) -> ToolAnswer:
     """Answer a question about the weather."""
-    hass, llm_context = call.hass, call.llm_context
+    hass = call.hass
+    llm_context = call.llm_context
     given = {
         key: str(value)
         for key, value in call.arguments.items()
@@ -164,7 +165,8 @@ async def _async_get_forecast(call: OwnCall) -> ToolAnswer:
 
 def _find_weather(call: OwnCall, name: str | None, area: str | None) -> State:
     """Return the weather entity, or of several the one nearest to the device of the speaker."""
-    hass, assistant = call.hass, call.llm_context.assistant
+    hass = call.hass
+    assistant = call.llm_context.assistant
     constraints = intent.MatchTargetsConstraints(
         name=name,
         area_name=area,

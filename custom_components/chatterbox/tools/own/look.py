@@ -133,10 +133,7 @@ def _fitting(
     return found
 
 
-def _beside(
-    call: OwnCall,
-    name: str,
-) -> list[str]:
+def _beside(call: OwnCall, name: str) -> list[str]:
     """Return the entities of the devices that have a name, or an exposed entity of that name."""
     hass = call.hass
     registry = er.async_get(hass)

@@ -301,10 +301,7 @@ def _kinds(question: _Question) -> tuple[set[str] | None, set[str] | None]:
         return None, None
     home = async_get_home(question.hass, question.assistant)
     domains = {entity.domain for entity in home.entities}
-    plain = question.kind.lower().replace(
-        " ",
-        "_",
-    )
+    plain = question.kind.lower().replace(" ", "_")
     if plain == _TEMPERATURE and plain not in home.device_classes:
         return {*_ATTRIBUTES}, None
     for written in (plain, plain.removesuffix("s")):
@@ -583,7 +580,8 @@ class _Length(NamedTuple):
 async def _async_find_last(question: _Question, state: State) -> _Last:
     """Find when an entity was last in the state that is asked about, or last changed."""
     words = await _async_words(question, state)
-    since, now = question.kept_since, question.now
+    since = question.kept_since
+    now = question.now
     rows = (
         []
         if state.domain == "climate"
@@ -813,7 +811,9 @@ def _gap(
     period: Period,
 ) -> timedelta:
     """Return the time of a period for which states are not known although they are recorded; all of it without any."""
-    return period.end - (inside[0].begin if inside else period.begin) - _total(inside)
+    if not inside:
+        return period.end - period.begin
+    return period.end - inside[0].begin - _total(inside)
 
 
 def _total(times: Iterable[Span]) -> timedelta:
@@ -827,9 +827,11 @@ def _answer(
     question: _Question, answers: Sequence[JsonObject], left_out: Sequence[str]
 ) -> JsonObject:
     """Return the whole answer."""
-    period, now = question.period, question.now
+    period = question.period
+    now = question.now
     word = question.word.lower()
-    rest, notes = [*answers], list[str]()
+    rest = [*answers]
+    notes = list[str]()
     never = [one for one in answers if one.get(word) == _NEVER]
     if never and len(answers) > 1:
         rest = [one for one in answers if one not in never]

@@ -240,7 +240,8 @@ class StateWords:
         seen: Iterable[str],
     ) -> frozenset[str]:
         """Return the states that a word means, of those that are known or have been `seen`; none if it means none."""
-        wanted, known = fold(word).strip(), {*self.names, *seen} - NO_VALUES
+        wanted = fold(word).strip()
+        known = {*self.names, *seen} - NO_VALUES
         exact = {value for value in known if wanted in self._forms(value)}
         if wanted == _ON and self.domain in _RUNNING:
             return frozenset(exact | (known - _AT_REST))

@@ -51,7 +51,9 @@ async def async_search_history(
     timeout: float = _TIMEOUT,  # noqa: ASYNC109  # a store that is slow is an answer, not an exception
 ) -> ToolAnswer:
     """Search the history of the agent."""
-    hass, agent, person = call.hass, call.agent, known_person(call.speaker)
+    hass = call.hass
+    agent = call.agent
+    person = known_person(call.speaker)
     if isinstance(person, ToolAnswer):
         return person
     try:

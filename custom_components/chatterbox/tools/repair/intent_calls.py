@@ -149,7 +149,8 @@ class CallToRepair:
         self, filters: Collection[str], domains: AbstractSet[str] = frozenset()
     ) -> list[State]:
         """Return the exposed entities with the name of the call that fit some of its filters and some domains."""
-        hass, assistant = self.turn.hass, self.turn.assistant
+        hass = self.turn.hass
+        assistant = self.turn.assistant
         area, floor = (
             text_of(self.arguments.get(one)) if one in filters else ""
             for one in _PLACES
@@ -263,8 +264,10 @@ def _repeats_names(
     base: Sequence[State],
 ) -> bool:
     """Return whether a place does not exist, and repeats a part of the names of all entities that are meant."""
-    hass, place = call.turn.hass, text_of(call.arguments.get(kind))
-    areas, floors = ar.async_get(hass), fr.async_get(hass)
+    hass = call.turn.hass
+    place = text_of(call.arguments.get(kind))
+    areas = ar.async_get(hass)
+    floors = fr.async_get(hass)
     found = (
         intent.find_areas(place, areas)
         if kind == "area"

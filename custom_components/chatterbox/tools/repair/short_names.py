@@ -247,7 +247,8 @@ class NameResolver(Hooks):
             self._hass,
             self._llm_context.assistant,
         )
-        names, reads = _names(home), tool.annotations.read_only
+        names = _names(home)
+        reads = tool.annotations.read_only
         known = fitting(names.known.get(compared(search.name), frozenset()))
         if len(known) == 1 or (known and reads):
             return arguments[search.slot]
@@ -452,7 +453,10 @@ def _which_one(
 
 def _some(names: Sequence[str]) -> str:
     """List names, but not too many."""
-    return f"{listed(names[:_MAX_LISTED])}{' and more' if len(names) > _MAX_LISTED else ''}"
+    some = listed(names[:_MAX_LISTED])
+    if len(names) > _MAX_LISTED:
+        return f"{some} and more"
+    return some
 
 
 def text_of(value: JsonValue) -> str:
