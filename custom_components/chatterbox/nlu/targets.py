@@ -354,7 +354,7 @@ class CommandTargets:
             return Choice(ids)
         before = reading.text(0, named[0].start).replace(GAP, " ")
         after = reading.text(named[-1].end, len(reading.tokens)).replace(GAP, " ")
-        return Choice(ids, f"{before} {GAP} {after}")
+        return Choice(ids, f"{before} {GAP} {after}".strip())
 
     def _are_all_meant(
         self,

@@ -10,8 +10,10 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 from custom_components.chatterbox.const import (
     CONF_KIND,
     CONF_LOCAL_COMMANDS,
+    EVENT_TOOL_CALLED,
     ServiceKind,
 )
+from custom_components.chatterbox.offline.provider import SENTENCE
 from tests.support.one_home import in_one_home
 from tests.support.talk import add_agent, move_into_the_demo_home, say, speech
 
@@ -86,3 +88,17 @@ async def test_a_door_that_is_chosen_needs_a_yes(home: HomeAssistant) -> None:
     assert await heard("yes") == "Unlocking"
     assert not home.states.is_state("lock.front_door", "locked")
     assert home.states.is_state("lock.back_door", "locked")
+
+
+async def test_the_completed_sentence_is_written_as_it_would_be_said(
+    home: HomeAssistant,
+) -> None:
+    tools = async_capture_events(home, EVENT_TOOL_CALLED)
+
+    await say(home, "turn on the fan")
+    await say(home, "bathroom")
+    await home.async_block_till_done()
+
+    assert [event.data["arguments"] for event in tools][-1] == {
+        SENTENCE: "turn on the Bathroom Fan"
+    }
