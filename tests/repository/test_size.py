@@ -30,7 +30,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of it."""
 
 CEILINGS: Final = {
-    "tokens of the product": 498_950,
+    "tokens of the product": 498_960,
     "modules of the product": 331,
     "tokens of the tests": 840_190,
     "fragments": 1,

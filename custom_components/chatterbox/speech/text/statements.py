@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from ...agent.text import HAN, base_language, fold, heard_words
@@ -68,6 +68,7 @@ class AnswerContent:
         )
 
 
+@lru_cache(maxsize=2)  # a turn compares its answer several times
 def answer_content(
     answer: str,
     request: str,
