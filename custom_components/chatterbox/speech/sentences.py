@@ -281,8 +281,11 @@ class TranslatedComposer:
         )
         if error is not None:
             sentences.append(self._error(error))
-        elif not (is_complete and sentences):
+        elif not is_complete:
             sentences.append(self._say(reason.value))
+        elif not sentences:  # a yes may have been to what is not found
+            texts = (intent_speech(one.native) for one in tool_results)
+            sentences.append(next(filter(None, texts), self._say(reason.value)))
         return in_sentences(sentences)
 
     def done(self, tool_results: Sequence[ToolResult]) -> str:

@@ -1,4 +1,4 @@
-"""An answer to "Which one?" makes the request before it clear, and nothing else does."""
+"""An answer to "Which one?" makes the request before it clear, and nothing else does; a yes to nothing is answered."""
 
 import pytest
 from homeassistant.components.homeassistant.exposed_entities import (
@@ -102,3 +102,17 @@ async def test_the_completed_sentence_is_written_as_it_would_be_said(
     assert [event.data["arguments"] for event in tools][-1] == {
         SENTENCE: "turn on the Bathroom Fan"
     }
+
+
+async def test_a_yes_to_what_is_not_found_is_answered(hass: HomeAssistant) -> None:
+    await move_into_the_demo_home(hass)
+    options: dict[str, object] = {
+        "rules": [{"verdict": "ask", "domains": ["media_player"]}]
+    }
+    await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, options)
+
+    async def heard(words: str) -> str:
+        return speech(await say(hass, words, satellite_id="assist_satellite.kitchen"))
+
+    assert await heard("play zzzz") == "Play zzzz on the Living Room Speaker?"
+    assert await heard("yes") == "I couldn't find that to play."
