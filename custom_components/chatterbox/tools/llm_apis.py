@@ -669,6 +669,12 @@ _described: Final = singleton(
 )(lambda _: LRU(_MOST_DESCRIBED))
 
 
+def keep_descriptions(hass: HomeAssistant) -> None:
+    """Have the views of a home keep how tools are described where the home does, not each anew."""
+    _schema_cache(hass)
+    _described(hass)
+
+
 def _definition(
     hass: HomeAssistant,
     found: _Found,
