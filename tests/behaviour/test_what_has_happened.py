@@ -405,9 +405,7 @@ async def test_dead_devices_are_named_after_local_commands(
 
 
 @pytest.mark.usefixtures("offline")
-@pytest.mark.parametrize(
-    "text", ["is the front door locked", "is the front door unlocked?"]
-)
+@in_one_home("text", ["is the front door locked", "is the front door unlocked?"])
 async def test_of_a_dead_device_nobody_knows_what_it_does(
     hass: HomeAssistant, text: str
 ) -> None:
@@ -417,7 +415,7 @@ async def test_of_a_dead_device_nobody_knows_what_it_does(
 
 
 @pytest.mark.usefixtures("offline")
-@pytest.mark.parametrize(
+@in_one_home(
     ("entity_id", "text", "answer"),
     [
         (
@@ -504,7 +502,7 @@ async def test_what_a_device_does_not_confirm_is_asked_and_not_done(
 
 
 @pytest.mark.usefixtures("offline")
-@pytest.mark.parametrize(
+@in_one_home(
     ("state", "sentence"),
     [("unlocked", "Asked, but not confirmed yet: Front Door."), ("locking", "Locking")],
 )
@@ -678,7 +676,7 @@ async def test_a_script_that_fails_at_once_is_told_without_a_model(
 
 
 @pytest.mark.usefixtures("offline")
-@pytest.mark.parametrize(
+@in_one_home(
     ("error", "reason"),
     [
         (WALL_SWITCH, "The bulb does not answer: check the wall switch"),

@@ -7,6 +7,7 @@ from homeassistant.setup import async_setup_component
 
 from tests.demo_house.move_in import move_in
 from tests.support.offline_talk import HOME, Talk
+from tests.support.one_home import in_one_home
 
 WEATHER = """
   - { name: Kitchen Blinds, id: cover.kitchen, area: kitchen, state: open, attributes: { device_class: blind } }
@@ -22,9 +23,7 @@ async def talk(hass: HomeAssistant) -> Talk:
     return Talk(hass)
 
 
-@pytest.mark.parametrize(
-    "question", ["what time is it", "what is the date", "what's the weather"]
-)
+@in_one_home("question", ["what time is it", "what is the date", "what's the weather"])
 async def test_a_question_in_between_does_not_take_the_word_from_what_was_done(
     talk: Talk, question: str
 ) -> None:
@@ -70,7 +69,7 @@ async def test_a_sentence_that_nothing_explains_is_refused_once(talk: Talk) -> N
     assert len(talk.results) == 3
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("again", "lights", "blinds"),
     [
         ("turn them on again", "on", "closed"),
