@@ -18,6 +18,7 @@ from bench.side_by_side import answers
 from bench.side_by_side.answers import Format
 from bench.side_by_side.model_server import Plan, ServedRequest
 from demo.configuration import REPOSITORY
+from tests.support.servers.process import WITHOUT_HOME_ASSISTANT
 
 _LOG = TypeAdapter(list[ServedRequest])
 
@@ -62,7 +63,8 @@ class Server:
 async def model_server() -> AsyncIterator[Server]:
     """Run a model server until the block is left."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bench.side_by_side.model_server"),
+        *(sys.executable, "-c", WITHOUT_HOME_ASSISTANT),
+        "bench.side_by_side.model_server",
         cwd=REPOSITORY,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

@@ -12,6 +12,7 @@ from typing import Final
 from tests.agent.providers.contract.dialect import Answer
 from tests.agent.providers.contract.dialects import DIALECTS
 from tests.behaviour.chaos.harmful_answers import HARMFUL_ANSWERS, STOLEN
+from tests.support.servers.process import WITHOUT_HOME_ASSISTANT
 from tests.support.servers.raw_http import (
     RawReply,
     RawRequest,
@@ -20,15 +21,6 @@ from tests.support.servers.raw_http import (
 )
 
 _REPOSITORY: Final = Path(__file__).resolve().parents[3]
-_WITHOUT_HOME_ASSISTANT: Final = """
-import runpy, sys, types
-import custom_components
-chatterbox = types.ModuleType("custom_components.chatterbox")
-chatterbox.__path__ = [custom_components.__path__[0] + "/chatterbox"]
-sys.modules[chatterbox.__name__] = chatterbox
-runpy.run_module(sys.argv[1], run_name="__main__")
-"""
-"""Runs a module with the integration's packages, without its `__init__.py`: Home Assistant takes a while to load."""
 _TARGET: Final = re.compile(r"/(\d+)/(\w+)/")
 
 
@@ -67,7 +59,7 @@ async def _serve() -> None:
 def harmful_server() -> Iterator[str]:
     """Serve until the block is left; yield the address."""
     with subprocess.Popen(
-        [sys.executable, "-c", _WITHOUT_HOME_ASSISTANT, __name__],
+        [sys.executable, "-c", WITHOUT_HOME_ASSISTANT, __name__],
         cwd=_REPOSITORY,
         stdout=subprocess.PIPE,
     ) as process:

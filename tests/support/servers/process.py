@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import aiohttp
 from pydantic import TypeAdapter
@@ -17,6 +18,15 @@ from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script
 
 START_TIMEOUT_SECONDS = 120
+WITHOUT_HOME_ASSISTANT: Final = """
+import runpy, sys, types
+import custom_components
+chatterbox = types.ModuleType("custom_components.chatterbox")
+chatterbox.__path__ = [custom_components.__path__[0] + "/chatterbox"]
+sys.modules[chatterbox.__name__] = chatterbox
+runpy.run_module(sys.argv[1], run_name="__main__")
+"""
+"""Runs a module with the integration's packages, without its `__init__.py`: Home Assistant takes a while to load."""
 _REPOSITORY = Path(__file__).resolve().parents[3]
 
 
