@@ -1,5 +1,10 @@
 """Assistants get back the agents that they had, in a real Home Assistant: whatever is removed, renamed or disabled."""
 
+import asyncio
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +17,7 @@ from homeassistant.components.repairs import repairs_flow_manager
 from homeassistant.config_entries import ConfigEntryDisabler, ConfigSubentry
 from homeassistant.core import CoreState, HomeAssistant
 from homeassistant.helpers import entity_registry as er, issue_registry as ir
+from homeassistant.helpers.collection import CollectionChange
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
@@ -476,3 +482,115 @@ async def test_what_is_taken_over_before_the_file_is_read_is_remembered(
     await remove(hass, entry)
     assert held(hass) == (HOME, True)
     assert not made(hass)
+
+
+async def more_assistants(hass: HomeAssistant, *names: str) -> list[str]:
+    """Create assistants like the preferred one, and return the ids of all."""
+    store = assistants(hass)
+    assert store is not None
+    others = {
+        key: value for key, value in preferred(hass).to_json().items() if key != "id"
+    }
+    added = [await store.async_create_item({**others, "name": name}) for name in names]
+    return [preferred(hass).id, *(one.id for one in added)]
+
+
+async def test_two_services_that_are_removed_at_once_leave_all_earlier_agents(
+    hass: HomeAssistant,
+) -> None:
+    er.async_get(hass).async_get_or_create(
+        "conversation", "other", "one", suggested_object_id="other"
+    )
+    await choose(hass, "conversation.other")
+    ids = await more_assistants(hass, "Kitchen", "Attic", "Cellar")
+    one, other = await service_with_agents(hass), offline_entry()
+    await set_up(hass, other)
+    await use(hass, agents(one)[0], *ids[:2])
+    await use(hass, agents(other)[0], *ids[2:])
+
+    await asyncio.gather(remove(hass, one), remove(hass, other))
+    assert [
+        (found.conversation_engine, found.prefer_local_intents)
+        for found in async_get_pipelines(hass)
+    ] == [("conversation.other", True)] * len(ids)
+
+
+@pytest.mark.parametrize("change", ["removed", "renamed"])
+async def test_what_changes_while_another_assistant_is_put_back_stays_as_it_is_then(
+    hass: HomeAssistant, change: str
+) -> None:
+    store = assistants(hass)
+    assert store is not None
+    first, second = await more_assistants(hass, "Kitchen")
+    entry = await service_with_agents(hass, 2)
+    agent, other = agents(entry)
+    await use(hass, agent, first, second)
+
+    async def follow(changes: Iterable[CollectionChange]) -> None:
+        if not any(one.item_id == first for one in changes):
+            return
+        if change == "renamed":
+            await async_update_pipeline(hass, store.data[second], name="Attic")
+        elif held(hass) in {(HOME, True), (entity_of(hass, other), False)}:
+            await store.async_delete_item(second)
+
+    store.async_add_change_set_listener(follow)
+    await remove(hass, entry, agent)
+    assert held(hass) == (HOME, True)
+    names = [one.name for one in made(hass)]
+    assert names == (["Attic"] if change == "renamed" else [])
+
+
+async def test_two_assistants_find_an_agent_that_is_renamed_while_one_of_them_changes(
+    hass: HomeAssistant,
+) -> None:
+    store = assistants(hass)
+    assert store is not None
+    first, second = await more_assistants(hass, "Kitchen")
+    entry = await service_with_agents(hass)
+    (agent,) = agents(entry)
+    await use(hass, agent, first, second)
+
+    async def follow(changes: Iterable[CollectionChange]) -> None:
+        if any(one.item_id == first for one in changes):
+            await async_update_pipeline(hass, store.data[second], name="Attic")
+
+    store.async_add_change_set_listener(follow)
+    er.async_get(hass).async_update_entity(
+        entity_of(hass, agent), new_entity_id="conversation.butler"
+    )
+    await hass.async_block_till_done()
+    assert {
+        (one.name, one.conversation_engine) for one in async_get_pipelines(hass)
+    } == {
+        (preferred(hass).name, "conversation.butler"),
+        ("Attic", "conversation.butler"),
+    }
+
+
+def damaged_file(config: Path) -> Path:
+    """Store something that cannot be read, beside a pipe, whose readers wait for a writer. Return the pipe."""
+    damaged = config / ".storage" / STORED
+    damaged.parent.mkdir()
+    damaged.write_text("{", "utf-8")
+    pipe = damaged.with_name(f"{STORED}.meanwhile")
+    os.mkfifo(pipe)
+    return pipe
+
+
+async def test_a_file_that_cannot_be_read_stays_reported_when_two_wait_for_it(
+    hass: HomeAssistant, tmp_path: Path
+) -> None:
+    hass.config.config_dir = str(tmp_path)
+    pipe = damaged_file(tmp_path)
+    earlier = async_get_earlier_agents(hass)
+    first = hass.async_create_task(earlier.async_put_back())
+    os.close(await hass.async_add_executor_job(os.open, pipe, os.O_WRONLY))
+    second = hass.async_create_task(earlier.async_put_back())
+    await first
+    moved = pipe.with_name("moved")
+    await hass.async_add_executor_job(pipe.rename, moved)
+    with suppress(OSError):  # nobody reads it
+        os.close(os.open(moved, os.O_WRONLY | os.O_NONBLOCK))
+    await second
+    assert ir.async_get(hass).async_get_issue(DOMAIN, "assistants_unreadable")

@@ -5,6 +5,7 @@ dialog of ours or of Home Assistant, its earlier agent is remembered. It is put 
 when ours is removed, unless somebody has chosen another one meanwhile. Decision 45.
 """
 
+import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Self
@@ -145,6 +146,7 @@ class EarlierAgents:
         )
         self._takeovers: dict[str, Sequence[Takeover]] | None = None
         """By the id of the assistant; None before the file is read."""
+        self._reading = asyncio.Lock()
         self._stored: JsonObject = {}
         self._holders: dict[str, _Holder] = {}
         self._unseen: dict[str, _Holder] = {}
@@ -170,10 +172,14 @@ class EarlierAgents:
         if store is None:
             return  # found when they are loaded
         existing = existing_agents(self._hass)
-        for pipeline in [*store.data.values()]:
+        for pipeline_id in [*store.data]:
+            # Others may change or remove it while one before it is put back.
+            pipeline = store.data.get(pipeline_id)
+            if pipeline is None:
+                continue
             agent = _Holder.of(self._hass, pipeline).agent
-            takeovers[pipeline.id], before = without_agents(
-                takeovers.get(pipeline.id, ()), existing
+            takeovers[pipeline_id], before = without_agents(
+                takeovers.get(pipeline_id, ()), existing
             )
             if agent is not None and agent not in existing:
                 await self._async_restore(pipeline, before or Takeover(agent))
@@ -247,8 +253,9 @@ class EarlierAgents:
             and entity
             and entity.platform == DOMAIN
         ):
-            for pipeline in [*store.data.values()]:
-                if pipeline.conversation_engine == data["old_entity_id"]:
+            for pipeline_id in [*store.data]:
+                pipeline = store.data.get(pipeline_id)
+                if pipeline and pipeline.conversation_engine == data["old_entity_id"]:
                     await store.async_update_item(
                         pipeline.id, _settings(pipeline) | {_ENGINE: entity.entity_id}
                     )
@@ -260,7 +267,7 @@ class EarlierAgents:
         before: Takeover,
     ) -> None:
         store = assistants(self._hass)
-        if store is None or pipeline.id not in store.data:
+        if store is None:
             return
         is_as_made = before.made is not None and before.made == _others(pipeline)
         if is_as_made and store.async_get_preferred_item() != pipeline.id:
@@ -325,9 +332,9 @@ class EarlierAgents:
 
     async def _async_known(self) -> dict[str, Sequence[Takeover]]:
         """Return the takeovers. A file that cannot be read counts as empty: Home Assistant's own agent is put back."""
-        if self._takeovers is None:
-            stored = await self._file.async_load() or {}
+        async with self._reading:  # a second look at a damaged file would find none
             if self._takeovers is None:
+                stored = await self._file.async_load() or {}
                 self._stored = _to_json(stored)
                 self._takeovers = dict(stored)
         for pipeline_id, holder in self._unseen.items():
