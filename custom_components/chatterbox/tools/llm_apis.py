@@ -660,6 +660,7 @@ class _Described(NamedTuple):
 
     definition: ToolDefinition
     tool: llm.Tool
+    arguments: object
     custom_serializer: CustomSerializer | None
 
 
@@ -685,15 +686,19 @@ def _definition(
     """Return how a model is told of a tool. Raises whatever its schema raises."""
     offer, tool, own = found
     serializer = offer.custom_serializer
+    arguments = tool.parameters
     if not _is_of_assist(own):  # which may change later
-        schema = _schema_cache(hass).convert(tool.parameters, serializer)
+        schema = _schema_cache(hass).convert(arguments, serializer)
         return _define(found, name, schema, renames, _form(found, classes))
     described = _described(hass)
-    key = (id(tool), id(serializer), name, offer.api.id, classes, *renames.items())
+    # Whoever offers the tool of an intent may describe the same object anew.
+    about = (tool.name, tool.title, tool.description, tool.annotations)
+    known_by = (id(tool), id(arguments), id(serializer), *about)
+    key = (*known_by, name, offer.api.id, offer.api.name, classes, *renames.items())
     if key not in described:
-        schema = _schema_cache(hass).convert(tool.parameters, serializer, classes)
+        schema = _schema_cache(hass).convert(arguments, serializer, classes)
         definition = _define(found, name, schema, renames, _form(found, classes))
-        described[key] = _Described(definition, tool, serializer)
+        described[key] = _Described(definition, tool, arguments, serializer)
     return described[key].definition
 
 

@@ -10,11 +10,11 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.components.media_player.llm import MediaPlayTool, MediaSearchTool
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import chat_session, config_validation as cv, llm
+from homeassistant.helpers import chat_session, config_validation as cv, intent, llm
 from homeassistant.helpers.typing import ConfigType
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.agent.messages import ToolAnnotations
+from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolDefinition
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from custom_components.chatterbox.settings.rules import Policy, ToolSource, TrustLevel
 from custom_components.chatterbox.tools.turn_tools import async_offer_tools
@@ -259,6 +259,28 @@ async def test_the_order_of_the_apis_changes_nothing_about_their_tools(
     )
 
     assert repr(first.definitions) == repr(second.definitions)
+
+
+async def test_a_tool_of_an_intent_is_told_of_as_it_is_by_then(
+    home: HomeAssistant,
+) -> None:
+    (handler, *_) = intent.async_get(home)
+    tool = llm.IntentTool("files.read", handler)
+    api = register(home, "mcp-1", tool, name="Files")
+
+    async def definition_now() -> ToolDefinition:
+        [definition] = (await offer_of(home, "mcp-1")).definitions
+        return definition
+
+    assert (await definition_now()).description.endswith("Provided by Files.")
+    api.name = "Papers"
+    assert (await definition_now()).description.endswith("Provided by Papers.")
+    tool.description = "Reads a file."
+    assert (await definition_now()).description.startswith("Reads a file. ")
+    tool.annotations = llm.ToolAnnotations(read_only=True, open_world=False)
+    assert (await definition_now()).annotations.read_only
+    tool.parameters = probatio.Schema({probatio.Required("path"): str})
+    assert (await definition_now()).parameters["required"] == ["path"]
 
 
 async def test_a_tool_that_two_apis_share_is_offered_once(home: HomeAssistant) -> None:
