@@ -46,8 +46,9 @@ from tests.later.talk import (
 )
 from tests.support.home_rules import set_home_rules
 from tests.support.llm_apis import StubTool, register
+from tests.support.one_home import in_one_home
 from tests.support.servers.script import ScriptedAnswer, ScriptedCall
-from tests.support.talk import DOOR, LIGHT, Serve
+from tests.support.talk import DOOR, LIGHT, Serve, say, speech
 
 SENSOR = "binary_sensor.hall_door"
 LIGHT_ON: JsonObject = {
@@ -559,3 +560,26 @@ async def test_one_that_waits_for_a_state_is_not_moved_to_a_time(
 
     assert refused.value.problem is PlanProblem.UNTIMED
     assert (len(calls), plans(hass)[0].due) == (1, None)
+
+
+@pytest.mark.usefixtures("offline")
+@in_one_home(
+    ("words", "answer"),
+    [
+        (
+            "turn on the kitchen light when I get home",
+            "I don't know who is speaking, so I can't plan that.",
+        ),
+        (
+            "open the garage when I come home",
+            "I don't know who is speaking, so I can't plan that.",
+        ),
+        ("zzzz the kitchen light when I get home", "Sorry, I couldn't understand that"),
+    ],
+)
+async def test_what_depends_on_who_speaks_is_not_planned_for_somebody_unknown(
+    hass: HomeAssistant, words: str, answer: str
+) -> None:
+    heard = speech(await say(hass, words, satellite_id="assist_satellite.kitchen"))
+    assert heard == answer
+    assert not plans(hass)

@@ -45,6 +45,7 @@ from ..effects.recognition import RecognizedRequest, async_recognize, readable_s
 from ..home.entities import async_get_home
 from ..home.request import QUESTION_ENDS, Request
 from ..internals.conversation import async_recognized, built_in_agent, slots_of
+from ..nlu.happenings import ME
 from ..nlu.requests import StateQuestion
 from ..offline.misheard import is_negated
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, asked_about, local_call
@@ -53,6 +54,7 @@ from ..offline.sentence_effects import (
     async_sentence_effects,
     async_with_names,
 )
+from ..people.speakers import async_get_speaker
 from ..settings.tool_names import BROADCAST_TOOL
 from ..speech.sentences import async_error_text
 from ..speech.text.times import (
@@ -1025,6 +1027,8 @@ class _Sentence:
             is_timer = later and later.intent == intent.INTENT_START_TIMER
             if later is None or later.is_question or is_timer:
                 continue
+            if one.entity_id == ME and not await self._async_knows_speaker():
+                return replace(_COMMAND, answer=self.texts["later_of_whom"])
             given: _Given = {
                 "kind": "act" if one.is_once else "act_always",
                 "tool": PROCESS_SENTENCE.name,
@@ -1037,6 +1041,10 @@ class _Sentence:
                 call=self._call(given),
             )
         return None
+
+    async def _async_knows_speaker(self) -> bool:
+        speaker = await async_get_speaker(self.hass, self.user_input)
+        return speaker.person_id is not None
 
     async def _async_with_names(self, text: str) -> ConversationInput:
         """Return a command, in which "it" is a name if Home Assistant knows what it is."""
