@@ -14,7 +14,8 @@ from custom_components.chatterbox.usage.tracker import (
 
 async def counted(hass: HomeAssistant) -> None:
     """Wait until usage is stored and shown."""
-    await hass.async_block_till_done()
+    # The time limit of a request that is under way would end, too.
+    await hass.async_block_till_done(wait_background_tasks=True)
     async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=11))
     await hass.async_block_till_done()
 
