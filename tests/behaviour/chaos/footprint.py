@@ -23,7 +23,6 @@ _BLOCKS_OF_NOISE: Final = 1_000
 _MIB_OF_NOISE: Final = 40
 _BOUNDED: Final = (
     NonCallableMock,
-    _lru_cache_wrapper,
     PromptFitter,
     AgentTurns,
     Engine,
@@ -64,16 +63,22 @@ def _forget_what_has_a_bound() -> None:
     Neither is what the test storage of Home Assistant remembers: each time that
     something was stored.
     """
+    # What has been imported is frozen, so that `gc` does not show it.
+    ours = [
+        module
+        for name, module in sys.modules.items()
+        if name.startswith(chatterbox.__name__)
+    ]
+    for module in ours:
+        for cached in vars(module).values():
+            is_cache = isinstance(cached, _lru_cache_wrapper)
+            if is_cache and cached.cache_parameters()["maxsize"] is not None:
+                cached.cache_clear()
     for cached in gc.get_objects():
         if not issubclass(type(cached), _BOUNDED):
             continue
         if isinstance(cached, NonCallableMock):
             cached.reset_mock()
-        is_ours = isinstance(
-            cached, _lru_cache_wrapper
-        ) and cached.__module__.startswith(chatterbox.__name__)
-        if is_ours and cached.cache_parameters()["maxsize"] is not None:
-            cached.cache_clear()
         if isinstance(cached, PromptFitter):
             cached.forget_conversations()  # the last few of each model
         if isinstance(cached, AgentTurns):
