@@ -40,7 +40,6 @@ from tests.support.leaks import Leaks
 from tests.support.light_homes import (
     async_do_nothing,
     do_nothing,
-    find_custom_integrations,
     forget_homes,
     scrypt_with_little_work,
     share,
@@ -261,7 +260,7 @@ def pytest_xdist_make_scheduler(
 def _find_custom_integrations(request: pytest.FixtureRequest) -> None:
     """Let a test that starts Home Assistant find the custom integrations; leave the others alone."""
     if "hass" in request.fixturenames:
-        find_custom_integrations(request.getfixturevalue("hass"))
+        request.getfixturevalue("enable_custom_integrations")
 
 
 @pytest.fixture(autouse=True)

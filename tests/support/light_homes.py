@@ -8,13 +8,11 @@ work, but where its hash itself is tested, which needs no home.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from functools import lru_cache
 from inspect import iscoroutinefunction, isfunction
 from pathlib import Path
 from pkgutil import resolve_name
-from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any, get_type_hints, override
 from unittest import mock
@@ -25,36 +23,25 @@ from homeassistant import components, loader
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import service
 from homeassistant.helpers.script import DATA_SCRIPTS
-from homeassistant.loader import (
-    DATA_CUSTOM_COMPONENTS,
-    DATA_INTEGRATIONS,
-    Integration,
-    Manifest,
-)
+from homeassistant.loader import DATA_INTEGRATIONS, Integration, Manifest
 from homeassistant.util.hass_dict import HassDict
 from probatio.codecs import openapi
 from pytest_homeassistant_custom_component import common
-from sqlalchemy import Dialect, Engine, event
+from sqlalchemy import Dialect, Engine
 from sqlalchemy.dialects.sqlite.base import SQLiteDDLCompiler
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
-
-from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.history.store.database import Database
 
 type _Read = tuple[str, Path, Manifest, set[str]]
 """The parts of an integration: its package, its folder, its manifest and its files."""
 
 _ZONE_OF_TESTS = "US/Pacific"
 _loaded: dict[str, _Read] = {}
-_custom: dict[str, _Read] = {}
 _homes: list[HomeAssistant] = []
 _schemas: dict[tuple[str, ...], Any] = {}
 _statements = LRUCache[Any, Any](500)
 _ddl = dict[object, SQLiteDDLCompiler]()
 _scrypt = hashlib.scrypt
-_HISTORY = f"{DOMAIN}.db"
-_tables: list[bytes] = []
 _resolve, _set_up_loader = Integration.resolve_from_root, loader.async_setup
 _schema_of, _hints_of = (
     vars(service)["_validate_entity_service_schema"],
@@ -126,7 +113,6 @@ def share() -> None:
     SQLiteDialect_pysqlite.__hash__ = lambda _: 0  # type: ignore[assignment,method-assign]
     SQLiteDialect_pysqlite.ddl_compiler = staticmethod(_shared_ddl)  # type: ignore[assignment]
     Engine._compiled_cache = property(lambda _: _statements, do_nothing)  # type: ignore[assignment]  # noqa: SLF001  # there is no public one
-    event.listen(Engine, "do_connect", _connect)
     aiozoneinfo.CachedZoneInfo.get_cached_zone_info = zones.get  # type: ignore[assignment,method-assign]
 
 
@@ -138,16 +124,6 @@ def forget_homes() -> None:
         vars(home).clear()
         home.data = HassDict()
         home.data[DATA_SCRIPTS] = scripts
-
-
-def find_custom_integrations(hass: HomeAssistant) -> None:
-    """Have a home find the custom integrations, which are read once."""
-    if not _custom:
-        found = vars(loader)["_get_custom_components"](hass)
-        _custom.update({domain: _parts(one) for domain, one in found.items()})
-    hass.data[DATA_CUSTOM_COMPONENTS] = {
-        domain: Integration(hass, *parts) for domain, parts in _custom.items()
-    }
 
 
 def _set_up(hass: HomeAssistant) -> None:
@@ -162,36 +138,13 @@ def _resolve_and_keep(
     """Read an integration, and keep what was read of those that come with Home Assistant."""
     integration = _resolve(hass, root, domain)
     if integration and root is components:
-        _loaded[domain] = _parts(integration)
+        _loaded[domain] = (
+            integration.pkg_path,
+            integration.file_path,
+            integration.manifest,
+            vars(integration)["_top_level_files"],
+        )
     return integration
-
-
-def _parts(integration: Integration) -> _Read:
-    return (
-        integration.pkg_path,
-        integration.file_path,
-        integration.manifest,
-        vars(integration)["_top_level_files"],
-    )
-
-
-def _connect(
-    _dialect: Dialect, _record: object, arguments: Sequence[str], _options: object
-) -> None:
-    """Have a new history begin with its empty tables: to create them takes longer than most tests talk."""
-    file = Path(arguments[0])
-    if file.name != _HISTORY or file.exists() or not file.parent.is_dir():
-        return
-    if not _tables:
-        with TemporaryDirectory() as folder:
-            empty = Path(folder) / "empty.db"
-            database = Database(f"sqlite:///{empty}")
-            with database.begin(writes=True):
-                pass
-            database.close()
-            _tables.append(empty.read_bytes())
-    with suppress(OSError):
-        file.write_bytes(_tables[0])
 
 
 def _shared_schema(schema: Any, of_service: str) -> Any:
