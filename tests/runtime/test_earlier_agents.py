@@ -81,6 +81,13 @@ async def service_with_agents(hass: HomeAssistant, count: int = 1) -> MockConfig
     return await set_up(hass, entry)
 
 
+def add_agent_of_another_integration(hass: HomeAssistant) -> er.RegistryEntry:
+    """Register `conversation.other`."""
+    return er.async_get(hass).async_get_or_create(
+        "conversation", "other", "one", suggested_object_id="other"
+    )
+
+
 async def use(hass: HomeAssistant, agent: ConfigSubentry, *chosen: str) -> None:
     """Have assistants use an agent, as the last step of our dialogs does; by default the preferred one."""
     await async_use_agent(
@@ -175,9 +182,7 @@ async def test_two_agents_that_took_turns_leave_together(hass: HomeAssistant) ->
 
 
 async def test_what_a_person_has_chosen_since_stays(hass: HomeAssistant) -> None:
-    er.async_get(hass).async_get_or_create(
-        "conversation", "other", "one", suggested_object_id="other"
-    )
+    add_agent_of_another_integration(hass)
     entry = await service_with_agents(hass)
     await use(hass, agents(entry)[0])
     await choose(hass, "conversation.other")
@@ -210,9 +215,7 @@ async def test_an_earlier_agent_of_another_integration_is_found_again(
     hass: HomeAssistant, fate: str
 ) -> None:
     registry = er.async_get(hass)
-    registry.async_get_or_create(
-        "conversation", "other", "one", suggested_object_id="other"
-    )
+    add_agent_of_another_integration(hass)
     await choose(hass, "conversation.other")
     entry = await service_with_agents(hass)
     await use(hass, agents(entry)[0])
@@ -297,9 +300,7 @@ async def test_what_was_remembered_survives_a_restart(
     entity = registry.async_get_or_create(
         "conversation", DOMAIN, gone, suggested_object_id="gone"
     )
-    other = registry.async_get_or_create(
-        "conversation", "other", "one", suggested_object_id="other"
-    )
+    other = add_agent_of_another_integration(hass)
     await choose(hass, entity.entity_id)
     registry.async_remove(entity.entity_id)
     await async_update_pipeline(hass, preferred(hass), prefer_local_intents=False)
@@ -313,9 +314,7 @@ async def test_what_was_remembered_survives_a_restart(
 async def test_an_agent_that_was_chosen_while_chatterbox_was_not_loaded_is_the_earlier_one(
     hass: HomeAssistant, hass_storage: dict[str, Any]
 ) -> None:
-    er.async_get(hass).async_get_or_create(
-        "conversation", "other", "one", suggested_object_id="other"
-    )
+    add_agent_of_another_integration(hass)
     entry = offline_entry()
     (agent,) = agents(entry)
     hass_storage[STORED] = {
@@ -450,9 +449,7 @@ async def test_a_disabled_service_is_removed_where_nothing_of_ours_is_loaded(
 async def test_an_assistant_made_like_one_that_was_taken_over_with_it_has_the_same_earlier_agent(
     hass: HomeAssistant,
 ) -> None:
-    er.async_get(hass).async_get_or_create(
-        "conversation", "other", "one", suggested_object_id="other"
-    )
+    add_agent_of_another_integration(hass)
     await choose(hass, "conversation.other")
     entry = await service_with_agents(hass)
     await use(hass, agents(entry)[0], preferred(hass).id, "new")
@@ -498,9 +495,7 @@ async def more_assistants(hass: HomeAssistant, *names: str) -> list[str]:
 async def test_two_services_that_are_removed_at_once_leave_all_earlier_agents(
     hass: HomeAssistant,
 ) -> None:
-    er.async_get(hass).async_get_or_create(
-        "conversation", "other", "one", suggested_object_id="other"
-    )
+    add_agent_of_another_integration(hass)
     await choose(hass, "conversation.other")
     ids = await more_assistants(hass, "Kitchen", "Attic", "Cellar")
     one, other = await service_with_agents(hass), offline_entry()

@@ -9,13 +9,7 @@ changes. Decision 29.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -368,8 +362,9 @@ class _Question:
         """Return the tools of a platform, the stable part of its prompt, and the part for this speaker."""
         if domain == HOMEASSISTANT_DOMAIN and self.listed:
             # Its own list of the home is the one slow part of Assist, and is not needed.
-            for tool in self._short_states():
-                return [tool], self.listed(tool.name), ""
+            tools = self._short_states()
+            if tools:
+                return tools, self.listed(tools[0].name), ""
         offer = self._offer(domain, platform)
         prompt = offer.prompt or ""
         if domain == INTENT_DOMAIN:
@@ -380,8 +375,8 @@ class _Question:
         key = f"{self.api.id}/{domain}"
         return offer.tools, *_split_by_history(self.api.hass, key, platform, prompt)
 
-    def _short_states(self) -> Sequence[llm.Tool]:
-        """Return the tool that reads states, if Home Assistant has it."""
+    def _short_states(self) -> list[llm.Tool]:
+        """Return the tool that reads states; none if Home Assistant has none."""
         stored = self.stored.get(_SHORT_STATES)
         if stored is None:
             tool = live_context_tool(self.api)
@@ -668,12 +663,6 @@ _MOST_DESCRIBED: Final = 256
 _described: Final = singleton(
     HassKey["LRU[tuple[object, ...], _Described]"](f"{DOMAIN}_described_tools")
 )(lambda _: LRU(_MOST_DESCRIBED))
-
-
-def keep_descriptions(hass: HomeAssistant) -> None:
-    """Have the views of a home keep how tools are described where the home does, not each anew."""
-    _schema_cache(hass)
-    _described(hass)
 
 
 def _definition(

@@ -39,7 +39,6 @@ from ..runtime.agents import Agent, ChatterboxConfigEntry
 from ..runtime.summaries import ConversationSummaries
 from ..settings.agent import AgentSettings
 from ..tools.dry_dispatch import DryCall, DryDispatcher
-from ..tools.llm_apis import keep_descriptions
 from ..tools.turn_tools import TurnTools
 from .chat_log import async_stream_into_chat_log
 from .continuity import Thread
@@ -176,7 +175,6 @@ class DryConversation:
         self._hass = hass
         self._built = built
         self._asker = asker
-        keep_descriptions(hass)
         home = silent_home(hass)
         self._agent = replace(
             built.agent, hass=home, settings=_without_scripts(built.agent.settings)
