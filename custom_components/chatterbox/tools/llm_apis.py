@@ -9,12 +9,13 @@ changes. Decision 29.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, override
+from weakref import WeakKeyDictionary
 
 import probatio
 import slugify as unicode_slug
@@ -35,7 +36,6 @@ from homeassistant.helpers import device_registry as dr, intent, llm
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
-from lru import LRU
 
 from ..agent.messages import ToolDefinition, ToolGroup, ToolPart
 from ..agent.text import read_data_file
@@ -651,18 +651,16 @@ def _renames(
 
 
 class _Described(NamedTuple):
-    """How models are told of a tool, and the objects by whose ids it is known."""
+    """How models were told of a tool last."""
 
+    key: tuple[object, ...]
+    """All that it depends on."""
     definition: ToolDefinition
-    tool: llm.Tool
-    arguments: object
-    custom_serializer: CustomSerializer | None
 
 
-_MOST_DESCRIBED: Final = 256
 _described: Final = singleton(
-    HassKey["LRU[tuple[object, ...], _Described]"](f"{DOMAIN}_described_tools")
-)(lambda _: LRU(_MOST_DESCRIBED))
+    HassKey[WeakKeyDictionary[llm.Tool, _Described]](f"{DOMAIN}_described_tools")
+)(lambda _: WeakKeyDictionary())
 
 
 def _definition(
@@ -676,19 +674,21 @@ def _definition(
     offer, tool, own = found
     serializer = offer.custom_serializer
     arguments = tool.parameters
-    if not _is_of_assist(own):  # which may change later
-        schema = _schema_cache(hass).convert(arguments, serializer)
-        return _define(found, name, schema, renames, _form(found, classes))
-    described = _described(hass)
     # Whoever offers the tool of an intent may describe the same object anew.
     about = (tool.name, tool.title, tool.description, tool.annotations)
-    known_by = (id(tool), id(arguments), id(serializer), *about)
-    key = (*known_by, name, offer.api.id, offer.api.name, classes, *renames.items())
-    if key not in described:
-        schema = _schema_cache(hass).convert(arguments, serializer, classes)
-        definition = _define(found, name, schema, renames, _form(found, classes))
-        described[key] = _Described(definition, tool, arguments, serializer)
-    return described[key].definition
+    shown_as = (name, offer.api.id, offer.api.name, classes, *renames.items())
+    key = (arguments, serializer, *about, *shown_as)
+    described = _described(hass)
+    is_of_assist = _is_of_assist(own)
+    is_lasting = is_of_assist and isinstance(tool, Hashable)
+    if is_lasting and tool in described and described[tool].key == key:
+        return described[tool].definition
+    telling = classes if is_of_assist else None
+    schema = _schema_cache(hass).convert(arguments, serializer, telling)
+    definition = _define(found, name, schema, renames, _form(found, classes))
+    if is_lasting:
+        described[tool] = _Described(key, definition)
+    return definition
 
 
 def _define(

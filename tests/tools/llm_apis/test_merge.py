@@ -1,6 +1,8 @@
 """Which tools are offered, and how: one good name for each, and nothing bad takes the others along."""
 
+import gc
 import json
+from weakref import ref
 
 import probatio
 import pytest
@@ -240,6 +242,21 @@ async def test_two_apis_with_one_title_keep_their_tools_apart(
     }
     assert sorted(answer["from"] for answer in answers.values()) == [1, 2]
     assert first.calls == second.calls == [("search", {"query": "x"})]
+
+
+async def test_nothing_is_kept_of_tools_that_are_offered_no_more(
+    home: HomeAssistant,
+) -> None:
+    (handler, *_) = intent.async_get(home)
+    api = register(home, "mcp-1", llm.IntentTool("files.read", handler))
+    tool = ref(api.tools[0])
+    await offer_of(home, "mcp-1")
+    assert tool()
+
+    api.tools = ()
+    await offer_of(home, "mcp-1")
+    gc.collect()
+    assert tool() is None
 
 
 async def test_the_order_of_the_apis_changes_nothing_about_their_tools(
