@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import re
 import resource
 import sys
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from sqlalchemy import Engine
 
 from custom_components import chatterbox
 from custom_components.chatterbox.agent.conversation.prompt_fitter import PromptFitter
+from custom_components.chatterbox.runtime.recent_turns import RecentTurns
 from custom_components.chatterbox.turns.run import AgentTurns
 
 _BLOCKS_OF_NOISE: Final = 1_000
@@ -25,6 +27,7 @@ _BOUNDED: Final = (
     NonCallableMock,
     PromptFitter,
     AgentTurns,
+    RecentTurns,
     Engine,
 )
 
@@ -63,29 +66,36 @@ def _forget_what_has_a_bound() -> None:
     Neither is what the test storage of Home Assistant remembers: each time that
     something was stored.
     """
-    # What has been imported is frozen, so that `gc` does not show it.
-    ours = [
-        module
-        for name, module in sys.modules.items()
-        if name.startswith(chatterbox.__name__)
-    ]
-    for module in ours:
+    re.purge()
+    _clear_caches_of_modules()
+    for cached in gc.get_objects():
+        if not issubclass(type(cached), _BOUNDED):
+            continue
+        match cached:
+            case NonCallableMock():
+                cached.reset_mock()
+            case PromptFitter():
+                cached.forget_conversations()  # the last few of each model
+            case AgentTurns():
+                cached._prompts.clear()  # noqa: SLF001  # those of the last few conversations
+            case RecentTurns():
+                cached._turns.clear()  # noqa: SLF001  # the last few of each agent
+            case Engine():
+                # its pool holds a few connections, each opened when it is first needed
+                cached.dispose()
+            case _:
+                pass
+
+
+def _clear_caches_of_modules() -> None:
+    """Empty the caches of our functions. What has been imported is frozen, so that `gc` does not show it."""
+    for name, module in sys.modules.items():
+        if not name.startswith(chatterbox.__name__):
+            continue
         for cached in vars(module).values():
             is_cache = isinstance(cached, _lru_cache_wrapper)
             if is_cache and cached.cache_parameters()["maxsize"] is not None:
                 cached.cache_clear()
-    for cached in gc.get_objects():
-        if not issubclass(type(cached), _BOUNDED):
-            continue
-        if isinstance(cached, NonCallableMock):
-            cached.reset_mock()
-        if isinstance(cached, PromptFitter):
-            cached.forget_conversations()  # the last few of each model
-        if isinstance(cached, AgentTurns):
-            cached._prompts.clear()  # noqa: SLF001  # those of the last few conversations
-        if isinstance(cached, Engine):
-            # its pool holds a few connections, each opened when it is first needed
-            cached.dispose()
 
 
 def growth(footprints: Sequence[Footprint], turns: int) -> Iterator[str]:
