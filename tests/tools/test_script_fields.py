@@ -107,6 +107,7 @@ async def blink(
         offer.definitions,
         None,
         (),
+        repair=offer.repair,
     )
     if not isinstance(fitted, Runnable):
         return str(fitted)

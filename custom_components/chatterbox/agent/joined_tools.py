@@ -90,27 +90,24 @@ def _properties(tool: ToolDefinition) -> JsonObject:
     return properties if isinstance(properties, dict) else {}
 
 
-class _Same(tuple[ToolDefinition, ...]):
-    """Tools that are compared by identity: a turn has the same objects from its beginning to its end."""
+class _Offered(tuple[ToolDefinition, ...]):
+    """Tools that are found by their names: schemas have no hash."""
 
     __slots__ = ()
+    __eq__ = tuple.__eq__
 
     @override
     def __hash__(self) -> int:
-        return hash((*map(id, self),))
-
-    @override
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and [*map(id, self)] == [*map(id, other)]
+        return hash((*map(attrgetter("name"), self),))
 
 
 def shown_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
-    """Return the tools that a model sees, sorted by name."""
-    return _visible(_Same(tools))
+    """Return the tools that a model sees, sorted by name; the same objects as before for equal tools."""
+    return _visible(_Offered(tools))
 
 
 @lru_cache(maxsize=8)
-def _visible(tools: _Same) -> tuple[ToolDefinition, ...]:
+def _visible(tools: _Offered) -> tuple[ToolDefinition, ...]:
     listed = [tool for tool in tools if tool.is_listed]
     joined = joined_tools(listed)
     parts = {part.name for one in joined for part in one.parts.values()}

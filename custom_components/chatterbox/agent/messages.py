@@ -171,10 +171,6 @@ class ToolAnnotations:
     open_world: bool = True
 
 
-type Repair = Callable[[JsonObject], tuple[str, JsonObject]]
-"""Returns the name of the tool that a call means, and its arguments; raises `Unfit` if it cannot tell."""
-
-
 @dataclass(frozen=True, slots=True)
 class ToolGroup:
     """Several tools of one thing, which a model sees as one; see `joined_tools.py`."""
@@ -216,25 +212,15 @@ class ToolDefinition:
     """Whether the client runs it instead of a dispatcher."""
     repeatable: bool = False
     """Whether two identical calls in one turn are meant twice, as in "next track"."""
-    repair: Repair | None = field(
-        default=None,
-        compare=False,
-        repr=False,
-    )
-    """Repairs arguments before they are fitted to `parameters`."""
     short_parameters: JsonObject | None = None
     """The schema for the model, without what it does not need to know; None for `parameters`, to which arguments are
     fitted.
     """
-    part: ToolPart | None = field(
-        default=None,
-        compare=False,
-        repr=False,
-    )
+    part: ToolPart | None = field(default=None, repr=False)
     """The place in the tool that stands for it and others before a model; None if a model sees this one."""
     parts: Mapping[str, ToolDefinition] = field(default_factory=dict)
     """The tools that this one stands for, by action; the only one, under its whole name, for a name without prefix."""
-    is_bare: bool = field(default=False, compare=False)
+    is_bare: bool = False
     """Whether a model sees its name without the prefix, if no other tool is called so."""
     is_listed: bool = True
     """Whether a model sees it. A call is as good if not."""
@@ -247,6 +233,16 @@ class ToolDefinition:
             "description": self.description,
             "parameters": self.short_parameters or self.parameters,
         }
+
+
+type Repair = Callable[[ToolDefinition, JsonObject], tuple[str, JsonObject]]
+"""Returns the name of the tool that a call means, and its arguments, before they are fitted to the parameters of that
+tool; raises `Unfit` if it cannot tell."""
+
+
+def as_written(tool: ToolDefinition, arguments: JsonObject) -> tuple[str, JsonObject]:
+    """Repair nothing."""
+    return tool.name, arguments
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 
 from ..agent.joined_tools import names_shown, shown_tools
-from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
+from ..agent.messages import JsonObject, Repair, ToolCall, ToolDefinition, ToolOutcome
 from ..agent.protocols import ToolDispatcher
 from ..const import DOMAIN, LOGGER
 from ..effects.effect import Effects
@@ -160,6 +160,8 @@ class TurnTools(NamedTuple):
     definitions: tuple[ToolDefinition, ...]
     """Sorted by name. Those of Assist are the same for every device, person and language."""
     dispatcher: EffectDispatcher
+    repair: Repair
+    """Repairs calls of these tools."""
     own: OwnDispatcher
     """Runs the agent's own tools, and is the first hook of the turn."""
     name_resolver: NameResolver
@@ -226,11 +228,11 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     area_id = llm.async_get_match_preferences(hass, llm_context).area_id
     request = Request(hass, text, area_id, llm_context.language or hass.config.language)
     repairs = CallRepairs(hass, llm_context.assistant, merged.intents, request)
-    name_resolver = NameResolver(hass, llm_context, dispatcher.tools)
     return TurnTools(
         llm_context,
         instance=instance if offers else None,
-        definitions=repairs.added_to(merged.definitions),
+        definitions=merged.definitions,
+        repair=repairs.repaired,
         dispatcher=dispatcher,
         home=exposed,
         prompt=merged.prompt,
@@ -240,7 +242,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
         home_is_large=home.sums_up(len(exposed.entities))
         and any(one.api.id == llm.LLM_API_ASSIST for one in offers),
         own=OwnDispatcher(hass, {}, llm_context),
-        name_resolver=name_resolver,
+        name_resolver=NameResolver(hass, llm_context, dispatcher.tools),
         request=request,
     )
 
@@ -461,6 +463,7 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     dispatcher = OwnDispatcher(
         *(hass, own, llm_context, settings, agent, speaker, user_input.satellite_id),
         names=offer.name_resolver,
+        repair=offer.repair,
     )
     by_name: dict[str, EffectDispatcher] = dict.fromkeys(own, dispatcher)
     context = offer.context

@@ -148,13 +148,13 @@ class _GuardedTool(llm.Tool):
         self, call: ToolCall, guard: CallGuard, audit: CallAudit
     ) -> ToolResult:
         """Run a call in a turn of its own."""
-        hooks = self._offer.name_resolver, guard
+        offer = self._offer
         loop = AgenticLoop(
             SilentModel([call]),
-            self._offer.dispatcher,
-            hooks=hooks,
+            offer.dispatcher,
+            hooks=(offer.name_resolver, guard),
         )
-        turn = Turn("", tools=self._offer.definitions)
+        turn = Turn("", tools=offer.definitions, repair=offer.repair)
         results = list[ToolResult]()
         try:
             with in_turn():

@@ -452,11 +452,7 @@ async def async_prepare(
         continued = Continued(*here, past, definitions, tools.home, tools.home_is_large)
     offered = selection.tools.told_of(definitions)
     prompt = await _async_prompt(agent, turn_input, offered, chat_log, continued)
-    keep_context(
-        chat_log,
-        prompt.context,
-        prompt.omitted_context,
-    )
+    keep_context(chat_log, prompt.context, prompt.omitted_context)
     message = source.message(user_input.text, chat_log, files, prompt.context)
     turn = Turn(
         None if message is None else message.text,
@@ -474,6 +470,7 @@ async def async_prepare(
         if settings.web_search is WebSearch.SERVICE and source.offers_own_tools()
         else 0,
         guards_client_calls=False,  # their effects are the client's, outside the home
+        repair=tools.repair,
     )
     return PreparedTurn(
         selection.tools, source.adapted(turn), record, settings, prompt.template_error

@@ -262,7 +262,11 @@ async def test_a_repaired_call_acts_on_nothing_that_it_spares_as_written(
         with recorded(hass) as written:
             is_done = await ran(hass, offer, tool, arguments)
         judged = fit_call(
-            ToolCall("1", tool, json.dumps(arguments)), offer.definitions, None, ()
+            ToolCall("1", tool, json.dumps(arguments)),
+            offer.definitions,
+            None,
+            (),
+            repair=offer.repair,
         )
         if not isinstance(judged, Runnable):
             continue

@@ -118,12 +118,13 @@ async def test_each_action_is_that_of_its_tool_and_is_read_back_as_such(
             [written] = message.tool_calls
             assert written.name == joined.name
             direct, again = (
-                fit_call(one, offer.definitions, None, ()) for one in (call, written)
+                fit_call(one, offer.definitions, None, (), repair=offer.repair)
+                for one in (call, written)
             )
             assert isinstance(direct, Runnable), direct
             assert again == direct
             assert isinstance(again, Runnable)
-            assert again.tool is real
+            assert again.tool == real
             assert again.note == direct.note
 
 
@@ -250,7 +251,7 @@ async def test_a_call_means_one_real_tool_or_none(
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     call = ToolCall("1", tool, canonical_json(arguments))
-    fitted = fit_call(call, offer.definitions, None, ())
+    fitted = fit_call(call, offer.definitions, None, (), repair=offer.repair)
 
     if meant is None:
         assert isinstance(fitted, Resolved)

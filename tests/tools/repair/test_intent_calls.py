@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -93,7 +92,11 @@ async def read(
     """Return the tool and arguments that would run, and the note; the error and nothing where none would."""
     offer = await offer_of(hass, llm.LLM_API_ASSIST, device_id=from_device, text=text)
     judged = fit_call(
-        ToolCall("1", tool, json.dumps(arguments)), offer.definitions, None, ()
+        ToolCall("1", tool, json.dumps(arguments)),
+        offer.definitions,
+        None,
+        (),
+        repair=offer.repair,
     )
     match judged:
         case Runnable(call, meant, fitted, note):
@@ -343,6 +346,7 @@ async def test_a_tool_that_is_no_intent_has_only_its_own_parameters(
         offer.definitions,
         None,
         (),
+        repair=offer.repair,
     )
 
     assert isinstance(judged, Resolved)
@@ -531,7 +535,7 @@ async def test_a_repaired_call_of_a_recorded_model_acts_on_nothing_else(
 def acts(hass: HomeAssistant, offer: TurnTools, tool: str, written: JsonObject) -> bool:
     """Return whether a call acts on anything once it is repaired, which the call as written has to name."""
     call = ToolCall("1", tool, json.dumps(written))
-    judged = fit_call(call, offer.definitions, None, ())
+    judged = fit_call(call, offer.definitions, None, (), repair=offer.repair)
     targets = isinstance(judged, Runnable) and offer.dispatcher.targets(
         judged.tool.name, judged.arguments
     )
@@ -566,8 +570,7 @@ def named_by_call(
         return frozenset(
             entity_id for entity_id, area_id in found.items() if area_id in there
         )
-    plain = [replace(tool, repair=None) for tool in offer.definitions]
-    as_written = fit_call(call, plain, None, ())
+    as_written = fit_call(call, offer.definitions, None, ())
     if not isinstance(as_written, Runnable):
         return frozenset()
     return (

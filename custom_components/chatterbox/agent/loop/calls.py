@@ -16,7 +16,6 @@ from ..joined_tools import joined_tools, meant_by, shown_tools
 from ..json.coercion import (
     MAX_ARGUMENTS_LENGTH,
     Unfit,
-    fit_known,
     fit_object,
     known_parameters,
     parse_arguments,
@@ -29,10 +28,12 @@ from ..messages import (
     JsonObject,
     JsonValue,
     Message,
+    Repair,
     ToolCall,
     ToolChoiceMode,
     ToolDefinition,
     ToolResult,
+    as_written,
     canonical_json,
 )
 from ..protocols import Ask, Deny
@@ -78,7 +79,7 @@ def judge_call(
         turn.allowed_tools,
         earlier,
         guards_client_calls=guards,
-        is_repaired=is_repaired,
+        repair=None if is_repaired else turn.repair,
     )
     if not turn.options.parallel_tool_calls and _is_one_too_many(state, judged):
         return resolve(
@@ -244,11 +245,11 @@ def fit_call(  # noqa: PLR0913  # each of these alone changes the state
     earlier: Iterable[Message],
     *,
     guards_client_calls: bool = False,
-    is_repaired: bool = False,
+    repair: Repair | None = as_written,
 ) -> Runnable | ClientCall | Resolved:
     """Apply the rules that depend on the call, the offered tools and the turn so far.
 
-    A call is repaired once; with `is_repaired`, it must be valid as it is. `earlier`
+    A call is repaired once; without `repair`, it must be valid as it is. `earlier`
     holds the messages of this turn before the call. They include the call's own
     message, still open, with the results of those of its calls that will not run.
     """
@@ -260,10 +261,11 @@ def fit_call(  # noqa: PLR0913  # each of these alone changes the state
         if tool.client:
             return _for_client(call, tool, is_guarded=guards_client_calls)
         written = parse_arguments(call.arguments, MAX_ARGUMENTS_LENGTH)
-        meant, repaired = (
-            (tool, written) if is_repaired else _repaired(tool, written, tools, allowed)
-        )
-        arguments = fit_object(repaired, meant.parameters)
+        meant = tool
+        arguments = written
+        if repair:
+            meant, arguments = _repaired(tool, written, tools, allowed, repair)
+        arguments = fit_object(arguments, meant.parameters)
     except Unfit as err:
         return resolve(as_recorded(call), str(err))
     call = ToolCall(
@@ -341,6 +343,7 @@ def _repaired(
     written: JsonObject,
     tools: Sequence[ToolDefinition],
     allowed: frozenset[str] | None,
+    repair: Repair,
 ) -> tuple[ToolDefinition, JsonObject]:
     """Return the tool that the call means, and the arguments in the names and values of the tool. Raises `Unfit`."""
     # What acts on the home alone takes words; other tools may take a path or a pattern,
@@ -350,9 +353,9 @@ def _repaired(
         for name, value in written.items()
     }
     arguments = known_parameters(texts, tool.parameters)
-    if tool.repair is None:
-        return tool, arguments
-    name, repaired = tool.repair(fit_known(arguments, tool.parameters))
+    name, repaired = repair(tool, arguments)
+    if name == tool.name:
+        return tool, repaired
     for other in tools:
         if other.name == name and (allowed is None or name in allowed):
             return other, repaired

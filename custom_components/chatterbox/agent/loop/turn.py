@@ -16,6 +16,7 @@ from ..messages import (
     FinishReason,
     JsonObject,
     NamedTool,
+    Repair,
     Summary,
     ToolCall,
     ToolChoice,
@@ -25,6 +26,7 @@ from ..messages import (
     Transcript,
     Usage,
     UserMessage,
+    as_written,
 )
 from ..protocols import LEAST_OUTPUT_TOKENS, NO_WISHES, AnswerOptions, OutputFormat
 
@@ -126,6 +128,8 @@ class Turn:
     """How often the services of the models may search the web by themselves."""
     guards_client_calls: bool = True
     """Whether hooks also see calls of client tools before these are handed out."""
+    repair: Repair = as_written
+    """Repairs calls of the tools."""
 
     def __post_init__(self) -> None:
         """Reject a turn without input, input of other types, and a choice of an unknown tool."""

@@ -17,9 +17,11 @@ from ...agent.loop.turn import ClientCall, Resolved, Runnable
 from ...agent.messages import (
     WEB_SEARCH,
     JsonObject,
+    Repair,
     ToolCall,
     ToolDefinition,
     ToolOutcome,
+    as_written,
     canonical_json,
 )
 from ...agent.protocols import Ask, Deny, Hooks, Rewrite
@@ -136,6 +138,8 @@ class OwnDispatcher(Hooks):
     satellite_id: str | None = None
     names: Hooks | None = None
     """Resolves the names in calls of the other tools."""
+    repair: Repair = as_written
+    """Repairs calls of the other tools."""
     sentences: Hooks | None = None
     """Completes the sentences that Home Assistant is to understand."""
     offered: Sequence[ToolDefinition] = ()
@@ -219,7 +223,7 @@ class OwnDispatcher(Hooks):
             name,
             canonical_json(arguments),
         )
-        match fit_call(call, offered, self.allowed, ()):
+        match fit_call(call, offered, self.allowed, (), repair=self.repair):
             case Resolved(_, result):
                 return Deny(result.content, is_final=False)
             case ClientCall():

@@ -10,7 +10,6 @@ or the place is wrong, and the model knows the request.
 
 from collections.abc import Callable, Collection, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from homeassistant.components.cover import DOMAIN as COVER_DOMAIN, CoverEntityFeature
@@ -24,7 +23,7 @@ from homeassistant.helpers import (
     llm,
 )
 
-from ...agent.json.coercion import Unfit
+from ...agent.json.coercion import Unfit, fit_known
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...agent.text import plain_name
 from ...effects.intents import (
@@ -81,17 +80,6 @@ class CallRepairs:
     """By name."""
     request: Request
 
-    def added_to(
-        self, definitions: Sequence[ToolDefinition]
-    ) -> tuple[ToolDefinition, ...]:
-        """Return definitions of the tools; those of intents repair their calls."""
-        return tuple(
-            replace(one, repair=partial(self._repaired, one))
-            if one.name in self.intents
-            else one
-            for one in definitions
-        )
-
     def tool_of(self, intent_type: str) -> str | None:
         """Return the name of the tool of an intent."""
         names = [
@@ -99,17 +87,19 @@ class CallRepairs:
         ]
         return names[0] if names else None
 
-    def _repaired(
+    def repaired(
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> tuple[str, JsonObject]:
-        """Return the tool that is meant by a call, and arguments that it takes. Raises `Unfit`."""
+        """Return the tool that is meant by a call, and arguments that it takes; see `Repair`."""
+        own = self.intents.get(tool.name)
+        if own is None:
+            return tool.name, arguments
+        arguments = fit_known(arguments, tool.parameters)
         known = tool.parameters.get("properties")
         if not isinstance(known, dict) or not arguments.keys() <= known.keys():
             # It may say when, how far or what not. The schema refuses it.
             return tool.name, arguments
-        call = CallToRepair(
-            self, self.intents[tool.name].intent_type, tool.name, arguments
-        )
+        call = CallToRepair(self, own.intent_type, tool.name, arguments)
         for repair in ORDER:
             call = repair(call)
         return call.tool, call.arguments

@@ -56,8 +56,9 @@ def refusal(call: OpenCall) -> str:
     return result.content
 
 
-def opening(arguments: JsonObject) -> tuple[str, JsonObject]:
+def opening(tool: ToolDefinition, arguments: JsonObject) -> tuple[str, JsonObject]:
     """Read a position as one of two tools, and refuse others."""
+    assert tool == MOVE
     match arguments:
         case {"position": 0, **others}:
             return OFF.name, others
@@ -69,10 +70,7 @@ def opening(arguments: JsonObject) -> tuple[str, JsonObject]:
             }
 
 
-MOVE = replace(
-    tool("set_position", parameters={**DOMAIN, "additionalProperties": False}),
-    repair=opening,
-)
+MOVE = tool("set_position", parameters={**DOMAIN, "additionalProperties": False})
 
 
 def moved(
@@ -84,7 +82,7 @@ def moved(
         (*TOOLS, MOVE),
         allowed,
         (),
-        is_repaired=is_repaired,
+        repair=None if is_repaired else opening,
     )
 
 

@@ -21,6 +21,7 @@ from custom_components.chatterbox.agent.messages import (
     JsonObject,
     ToolCall,
     ToolChoiceMode,
+    ToolDefinition,
     ToolOutcome,
     ToolResult,
     Transcript,
@@ -132,11 +133,14 @@ async def test_a_yes_is_to_the_repaired_call_and_the_model_is_told_what_was_repa
     None
 ):
     """Approvals see the repaired call, and it is not repaired again after the yes."""
-    shutter = replace(
-        tool("shutter"),
-        repair=lambda arguments: ("unlock", {"door": "back", **arguments}),
-    )
-    turn = replace(TURN, tools=(*TOOLS, shutter))
+
+    def unlocking(
+        tool: ToolDefinition, arguments: JsonObject
+    ) -> tuple[str, JsonObject]:
+        assert tool.name == "shutter"
+        return "unlock", {"door": "back", **arguments}
+
+    turn = replace(TURN, tools=(*TOOLS, tool("shutter")), repair=unlocking)
     home = Home(call(ToolCall("2", "shutter", "{}")), say("Done."))
 
     pending = await home.take(turn)
@@ -166,11 +170,16 @@ async def test_a_result_says_what_was_repaired(content: str, result: str) -> Non
     async def answers(_: JsonObject) -> ToolOutcome:
         return ToolOutcome(content)
 
-    lamp = replace(tool("lamp"), repair=lambda arguments: ("light_on", arguments))
     home = Home(call(ToolCall("1", "lamp", "{}")), say("Done."))
     home.dispatcher.bodies["light_on"] = answers
 
-    await home.take(replace(TURN, tools=(*TOOLS, lamp)))
+    await home.take(
+        replace(
+            TURN,
+            tools=(*TOOLS, tool("lamp")),
+            repair=lambda _, arguments: ("light_on", arguments),
+        )
+    )
 
     assert [one.content for one in home.results] == [result]
 
