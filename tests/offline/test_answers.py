@@ -66,6 +66,18 @@ async def test_a_home_with_motorized_windows_alone_is_answered_by_home_assistant
     assert await talk.say("are any windows open?") == "Yes, Skylight"
 
 
+async def test_the_weekday_of_a_date_is_the_answer(hass: HomeAssistant) -> None:
+    talk = await _talk(hass, HOME)
+
+    answer = await talk.say("what day is december 24th?")
+    assert "December 24" in answer
+    for question in (
+        "what day does december 24th fall on?",
+        "what day of the week is the twenty fourth of december?",
+    ):
+        assert await talk.say(question) == answer
+
+
 async def test_german_windows_are_told_too(hass: HomeAssistant) -> None:
     talk = await _talk(hass, HOME + _CONTACTS, language="de")
 
