@@ -1,5 +1,6 @@
 """Questions about all windows and doors: a sensor tells as much as a motorized one does."""
 
+from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
@@ -76,6 +77,24 @@ async def test_the_weekday_of_a_date_is_the_answer(hass: HomeAssistant) -> None:
         "what day of the week is the twenty fourth of december?",
     ):
         assert await talk.say(question) == answer
+
+
+async def test_whether_a_near_day_is_a_weekday_is_answered_with_the_day(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    freezer.move_to("2026-11-30T12:00:00+00:00")  # a Monday
+    talk = await _talk(hass, HOME)
+
+    assert await talk.say("is it monday today?") == "Yes. Monday, November 30, 2026"
+    assert await talk.say("is tomorrow a friday?") == "No. Tuesday, December 1, 2026"
+    for other in (
+        "it is monday today",
+        "do i need monday tomorrow?",
+        "is it monday tomorrow or tuesday?",
+        "is it on monday?",
+    ):
+        await talk.say(other)
+        assert talk.results[-1].is_error, other
 
 
 async def test_german_windows_are_told_too(hass: HomeAssistant) -> None:

@@ -48,6 +48,7 @@ _DAYS: Final = (
 _DATES: Final = frozenset({"1", "2", *WEEKDAYS, *(f"-{day}" for day in WEEKDAYS)})
 """Days that are one date; those with a minus are past."""
 _NOW: Final = frozenset({"0", "now"})
+_NEAR: Final = frozenset({"0", "1", "2"})
 _ASKING: Final = SILENT | {Role.QUESTION, Role.BE}
 _OF_QUESTIONS: Final = _ASKING | {
     Role.TOPIC,
@@ -432,6 +433,8 @@ def world_question(parts: Parts) -> WorldQuestion | None:
     if is_elsewhere or is_told or not is_explained:
         return None
     match topics:
+        case []:
+            return _about_weekday(parts)
         case [topic] if topic in ALONE:
             is_alone = {Role.TOPIC, Role.FILLER}.issuperset(parts.by_role)
             return WorldQuestion((topic,)) if is_alone else None
@@ -524,6 +527,22 @@ def _about_clock(
         tuple(topics),
         zone=zones[0] if zones else "",
     )
+
+
+def _about_weekday(parts: Parts) -> WorldQuestion | None:
+    """Return the question whether a near day is a weekday: "is tomorrow a Friday"."""
+    forms = {*parts.values(Role.QUESTION)}
+    days = parts.values(Role.DAY)
+    near = [day for day in days if day in _NEAR]
+    weekdays = [day for day in days if day in WEEKDAYS]
+    is_whether = _is_whether(parts, forms, is_marked=False)
+    is_plain = forms <= {"is", "will"} and not parts.all(Role.PLACE, Role.ZONE)
+    is_of_both = _NEAR.union(WEEKDAYS).issuperset(days)
+    if not (is_whether and is_plain and is_of_both):
+        return None
+    if (len(near), len(weekdays)) != (1, 1):
+        return None
+    return WorldQuestion(("weekday",), (*near, *weekdays), is_whether=True)
 
 
 def _about_sun(
