@@ -32,7 +32,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "tokens of the product": 499_340,
     "modules of the product": 331,
-    "tokens of the tests": 841_400,
+    "tokens of the tests": 841_500,
     "fragments": 1,
     "lines of code of the page": 2_830,
     "functions of the product that are too long": 3,

@@ -40,6 +40,10 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.repair.text_calls import TextCalls
 from custom_components.chatterbox.agent.repair.text_markup import MAX_HELD_CHARACTERS
+from custom_components.chatterbox.agent.wire.chat_dialect import (
+    NO_ANSWER,
+    NO_QUESTION,
+)
 from tests.agent.repair.hearing import cuts, hear, message, request
 from tests.agent.repair.written_examples import (
     CALLS,
@@ -149,6 +153,12 @@ def test_invented_turns_of_others_are_neither_said_nor_done(
         heard = hear(*message(pieces))
 
         assert (heard.text, heard.calls) == (sentence, [])
+
+
+@pytest.mark.parametrize("mark", [NO_ANSWER, NO_QUESTION])
+def test_a_mark_in_place_of_a_message_is_not_said(mark: str) -> None:
+    for pieces in cuts(f"{mark}\nIt is on. {mark}"):
+        assert hear(*message(pieces)).text.strip() == "It is on."
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Messages in turns: no neighbours of one role, no word lost, nothing said by a person that they did not say."""
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -84,6 +85,11 @@ SYSTEM: JsonObject = {"role": "system", "content": "Be brief."}
 )
 def test_turns(messages: list[JsonObject], turns: list[JsonObject]) -> None:
     assert in_turns(messages) == turns
+
+
+@pytest.mark.parametrize("mark", [NO_ANSWER, NO_QUESTION])
+def test_what_stands_in_place_of_a_message_has_no_sentence(mark: str) -> None:
+    assert re.fullmatch(r"<\w+( \w+=\"\w+\")*/>", mark)
 
 
 MESSAGES = st.lists(

@@ -12,11 +12,12 @@ from ..messages import JsonObject, JsonValue
 ANY_ID: Final = ".+"
 """Pattern of a service that accepts any id of a call."""
 
-
-NO_ANSWER: Final = "(There was no answer.)"
+# Marks, not sentences: small models answer with sentences that they read.
+# `repair/text_markup.toml` has them too, since an echo of one is not spoken.
+NO_ANSWER: Final = '<answer status="none"/>'
 """Stands between tool results and the next user message."""
 
-NO_QUESTION: Final = "(The assistant speaks first.)"
+NO_QUESTION: Final = '<message status="none"/>'
 """Stands before an assistant message that begins the conversation."""
 
 
