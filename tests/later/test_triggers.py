@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
+from homeassistant.components.demo.calendar import DemoCalendar, calendar_data_future
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
@@ -20,6 +21,7 @@ from custom_components.chatterbox.later.plans import Condition
 from custom_components.chatterbox.later.triggers import Watch
 from tests.later.killed_home import Home
 from tests.later.talk import pass_time, remind, wait_for
+from tests.support.calendars import add_calendars
 from tests.support.own_home import own_home
 
 TOLD = ["A reminder: call Mum."]
@@ -122,6 +124,26 @@ async def test_any_trigger_of_home_assistant_is_waited_for(
 
     assert home.texts == TOLD, "once"
     assert home.schedule.plans.stored.plans == ()
+
+
+async def test_an_event_of_a_calendar_is_waited_for(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    await add_calendars(hass, DemoCalendar(calendar_data_future(), "Family"))
+    trigger: JsonObject = {
+        "trigger": "calendar",
+        "entity_id": "calendar.family",
+        "event": "start",
+    }
+    await home.schedule.async_add(replace(remind(), due=None, waits_for=(trigger,)))
+    await home.restart()
+
+    await pass_time(hass, freezer, minutes=29)
+    assert home.texts == []
+    await pass_time(hass, freezer, minutes=2)
+    assert home.texts == TOLD
+    await pass_time(hass, freezer, minutes=60)
+    assert home.texts == TOLD, "once"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The targets of links and names in the documentation exist."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import custom_components
@@ -172,9 +172,18 @@ def test_each_decision_that_holds_is_cited_by_the_module_that_it_names() -> None
         for number in records
         if not any(f"`{path}`" in records[number] for path in citations[number])
     ] == []
-    rows = re.findall(
-        r"^\| (\d+) \| \[[^]]+\]\(0",
-        (_REPOSITORY / "docs/decisions/README.md").read_text(),
+
+
+def test_each_decision_is_listed_once_as_holding_or_as_closed() -> None:
+    folder = _REPOSITORY / "docs/decisions"
+    listed = re.findall(
+        r"^\| (\d+) \| \[[^]]+\]\(([\w./-]+)\)",
+        (folder / "README.md").read_text(),
         re.MULTILINE,
     )
-    assert [int(number) for number in rows] == sorted(records)
+    numbers = Counter(int(number) for number, _ in listed)
+    assert [number for number, times in numbers.items() if times > 1] == []
+    records = [*sorted(folder.glob("0*.md")), *sorted(folder.glob("closed/0*.md"))]
+    assert [path for _, path in listed] == [
+        record.relative_to(folder).as_posix() for record in records
+    ]

@@ -24,6 +24,8 @@ MODULES_IN_A_FOLDER: Final = 20
 LINES_OF_A_FUNCTION: Final = 50
 PATHS_OF_A_FUNCTION: Final = 15
 """The McCabe number, with `and`, `or`, conditional expressions and comprehensions."""
+MOST_PATHS: Final = 20
+"""Of the few functions that are above."""
 TOKENS_OF_A_LINE: Final = 6.5
 """On average, of lines with code; Home Assistant's own have 5.3 to 6.1."""
 LINES_OF_A_FRAGMENT: Final = 60
@@ -32,7 +34,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "tokens of the product": 499_340,
     "modules of the product": 331,
-    "tokens of the tests": 841_500,
+    "tokens of the tests": 841_860,
     "fragments": 1,
     "lines of code of the page": 2_830,
     "functions of the product that are too long": 3,
@@ -211,6 +213,15 @@ def test_everything_stays_below_its_ceiling() -> None:
         place for name in found.keys() & too_many for place in sorted(found[name])
     ]
     assert too_many == {}, "\n".join(places)
+
+
+def test_no_function_has_more_paths_than_a_reader_can_follow() -> None:
+    worst = {
+        name: number
+        for name, node in functions()
+        if (number := paths(node)) > MOST_PATHS
+    }
+    assert worst == {}
 
 
 def test_code_is_read_line_by_line() -> None:

@@ -25,6 +25,7 @@ class _Step(BaseModel):
 
 
 class _Job(BaseModel):
+    condition: str = Field("", alias="if")
     needs: tuple[str, ...] | str = ()
     permissions: dict[str, str] = {}
     steps: tuple[_Step, ...]
@@ -93,6 +94,19 @@ def test_nothing_is_published_before_both_home_assistants_are_tested() -> None:
     needed = jobs["archive"].needs
     runs = [step.run for name in needed for step in jobs[name].steps if step.run]
     assert {"script/test --thorough", "script/test oldest"} <= {*runs}
+
+
+def test_the_thorough_tests_run_each_night() -> None:
+    triggers = yaml.safe_load(_TEXTS["test"])[True]  # how YAML reads `on`
+    nightly = [
+        step.run
+        for job in _WORKFLOWS["test"].jobs.values()
+        if job.condition == "github.event_name == 'schedule'"
+        for step in job.steps
+        if step.run
+    ]
+    assert [one["cron"].split()[2:] for one in triggers["schedule"]] == [["*"] * 3]
+    assert nightly == ["script/test --thorough"]
 
 
 def test_holes_are_reported_in_private_and_bugs_with_diagnostics() -> None:

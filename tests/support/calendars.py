@@ -140,7 +140,7 @@ class BookedCalendar(CalendarEntity):
         ]
 
 
-async def add_calendars(hass: HomeAssistant, *calendars: BookedCalendar) -> None:
+async def add_calendars(hass: HomeAssistant, *calendars: CalendarEntity) -> None:
     """Add calendars, which Assist sees."""
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, "calendar", {})
