@@ -343,6 +343,18 @@ async def test_home_assistant_itself_is_tried_dry(hass: HomeAssistant) -> None:
 
 
 @pytest.mark.usefixtures("offline")
+async def test_a_timer_that_would_not_start_is_refused(hass: HomeAssistant) -> None:
+    turn = await tried(
+        hass,
+        "turn on the kitchen ceiling light and set a timer for five minutes",
+        is_model_alone=False,
+    )
+
+    assert turn.text.startswith("Turned on the light.")
+    assert turn.text.endswith("timers are not supported on this device")
+
+
+@pytest.mark.usefixtures("offline")
 async def test_home_assistant_itself_answers_questions(hass: HomeAssistant) -> None:
     turn = await tried(hass, "is the kitchen ceiling light on?", is_model_alone=False)
 

@@ -95,7 +95,7 @@ class _SilentHandler(intent.IntentHandler):
         if path.startswith(_TIMERS) and not (
             device_id and async_device_supports_timers(self._hass, device_id)
         ):
-            raise intent.IntentHandleError("no timers", "timer_not_supported")
+            raise intent.IntentHandleError("no timers", "no_timer_support")
         slots = {name: slot["value"] for name, slot in intent_obj.slots.items()}
         effects = intent_effects(
             self._hass, self.intent_type, slots, intent_obj.assistant or ""

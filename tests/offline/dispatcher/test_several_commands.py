@@ -46,3 +46,19 @@ async def test_of_several_commands_all_that_can_be_done_is(
         for one in ("light.counter", "light.kitchen_ceiling")
         if hass.states.is_state(one, "on")
     ] == lit
+
+
+@pytest.mark.parametrize("device_id", [None, "a-phone"])
+async def test_a_timer_among_other_commands_is_refused_where_there_are_none(
+    hass: HomeAssistant, device_id: str | None
+) -> None:
+    await move_in(hass, HOME)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    talk = Talk(hass, device_id=device_id)
+
+    heard = await talk.say("set a timer for five minutes and turn on the counter lamp")
+
+    assert (
+        heard == "Turned on the light. Sorry, timers are not supported on this device"
+    )
+    assert hass.states.is_state("light.counter", "on")
