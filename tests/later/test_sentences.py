@@ -756,6 +756,12 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(
         await described(home, "Stelle einen Nudel-Timer auf 8 Minuten", "de")
         == "remind in 0 hours 480 seconds: Nudel"
     )
+    for text in (
+        "schalte Floor Lamp aus und stelle einen Timer auf 8 Minuten",
+        "schalte Floor Lamp aus und stelle einen Nudel-Timer auf 8 Minuten",
+        "stelle einen Timer auf 8 Minuten und schalte Floor Lamp aus",
+    ):
+        assert await described(home, text, "de") in {"none", "theirs"}
 
     assert await described(home, "cancel all timers") == "theirs"
     pizza = replace(remind("pizza"), id="pizza", words="in 0 hours 600 seconds")

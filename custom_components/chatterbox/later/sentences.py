@@ -708,6 +708,8 @@ class _Sentence:
         name = ""
         slots: Mapping[str, JsonValue] = {}
         calls = self.reading.calls
+        if len(calls) > 1:
+            theirs = None  # the name of its timer would be another command
         if theirs:
             name = theirs.intent.name
             slots = slots_of(theirs)
