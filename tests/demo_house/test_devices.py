@@ -86,8 +86,13 @@ async def test_a_scene_brings_its_entities_into_their_states(
     assert (dimmer.state, dimmer.attributes["brightness"]) == ("on", 33)
 
 
-async def test_music_is_found_by_artist_and_played(hass: HomeAssistant) -> None:
-    slots = {"search_query": {"value": "satie"}, "name": {"value": "Speaker"}}
+@pytest.mark.parametrize(
+    "query", ["satie", "some music", "etwas Musik", "de la musique", "音乐"]
+)
+async def test_music_is_found_by_artist_and_played(
+    hass: HomeAssistant, query: str
+) -> None:
+    slots = {"search_query": {"value": query}, "name": {"value": "Speaker"}}
     await intent.async_handle(
         hass, "test", "HassMediaSearchAndPlay", slots, assistant="conversation"
     )

@@ -1,6 +1,6 @@
 """Speakers and televisions of a demo house."""
 
-from typing import Any, override
+from typing import Any, Final, override
 
 from homeassistant.components.media_player import (
     BrowseMedia,
@@ -18,6 +18,29 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
 from .home_appliances import HomeMediaPlayer, Track
+
+_ANY_MUSIC: Final = frozenset(
+    {
+        "some",
+        "any",
+        "music",
+        "song",
+        "songs",
+        "etwas",
+        "musik",
+        "de",
+        "la",
+        "musique",
+        "música",
+        "musica",
+        "muziek",
+        "wat",
+        "muzykę",
+        "lite",
+        "音乐",
+    }
+)
+"""Words of the languages of the home for any music."""
 
 
 async def async_setup_entry(
@@ -143,14 +166,8 @@ class DemoMediaPlayer(DemoHouseEntity, MediaPlayerEntity):
 
     @override
     async def async_search_media(self, query: SearchMediaQuery) -> SearchMedia:
-        """Find the tracks whose title, artist or album has the words of the query, without those of "some music"."""
-        words = set(query.search_query.casefold().split()) - {
-            "some",
-            "any",
-            "music",
-            "song",
-            "songs",
-        }
+        """Find the tracks whose title, artist or album has the words of the query, without those for any music."""
+        words = set(query.search_query.casefold().split()) - _ANY_MUSIC
         return SearchMedia(
             result=[
                 BrowseMedia(
