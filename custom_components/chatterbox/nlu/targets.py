@@ -36,6 +36,8 @@ _ALONE: Final = frozenset(
     {
         "warmer",
         "cooler",
+        "brighter",
+        "darker",
         "more",
         "less",
         "set",
@@ -45,6 +47,8 @@ _ALONE: Final = frozenset(
     }
 )
 """Acts that tell by themselves for what they are, as far as there is only one in the room, or at home."""
+_ASKED: Final = frozenset({"warmer", "cooler", "brighter", "darker", MODE})
+"""Those after which is asked which one is meant."""
 _IMPERSONAL: Final = frozenset(
     {
         "warmer",
@@ -378,12 +382,12 @@ class CommandTargets:
         """Return what an act is for that names only a place, or nothing."""
         if is_placed and "light" in self.domains:
             return self._lights(able) or None
-        if self.domains == LIGHT:
+        if self.domains == LIGHT and self.surroundings.area_id:
             return self._near(able) or None  # "brighter"
         if self.domains == {"lock"} and "both" not in self._quantifiers:
             return (able or None) if self.act == "lock" else None  # "lock up"
         found = self._only(able, is_placed=is_placed)
-        if len(found) > 1 and self.act in {"warmer", "cooler", MODE}:
+        if len(found) > 1 and self.act in _ASKED:
             return self._choice(found)
         if len(found) == 1:
             return found

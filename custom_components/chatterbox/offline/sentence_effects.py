@@ -310,7 +310,7 @@ async def _async_keeps_to(
     effects = await async_sentence_effects(hass, query)
     acted_on = {action.entity_id for action in actions_of(effects)}
     other = (await async_read_sentence(hass, query)).answered
-    if isinstance(other, Choice):
+    if isinstance(other, Choice | StateQuestion):
         return not one and other.ids < choice.ids
     if one and len(acted_on) != 1:
         return False

@@ -6,6 +6,7 @@ from homeassistant.components.homeassistant.exposed_entities import (
     async_expose_entity,
 )
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers.config_validation import ensure_list
 from homeassistant.util.dt import as_local
 from pytest_homeassistant_custom_component.common import async_capture_events
 
@@ -18,7 +19,13 @@ from custom_components.chatterbox.const import (
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.offline.provider import SENTENCE
 from tests.support.one_home import in_one_home
-from tests.support.talk import add_agent, move_into_the_demo_home, say, speech
+from tests.support.talk import (
+    DOOR,
+    add_agent,
+    move_into_the_demo_home,
+    say,
+    speech,
+)
 
 WHICH = "Which one: Bathroom Fan, Bedroom Fan?"
 BATHROOM, BEDROOM = "fan.bathroom", "fan.bedroom"
@@ -76,6 +83,59 @@ async def test_the_answer_to_which_one(
         if (call.data["domain"], call.data["service"]) == ("fan", "turn_on")
     ]
     assert {one for ids in targets for one in ids} == turned_on
+
+
+@in_one_home(
+    ("language", "talk", "touched"),
+    [
+        ("en", ("it's too dark", "bedroom"), {"light.bedroom", "light.bedside_lamp"}),
+        ("en", ("it's too dark in here", "the garage"), {"light.garage"}),
+        ("en", ("brighter", "in the garage"), {"light.garage"}),
+        ("de", ("es ist zu dunkel", "Garage"), {"light.garage"}),
+        ("zh-Hans", ("太暗了", "Garage"), {"light.garage"}),
+        ("en", ("it's too dark", "no"), set()),
+        ("en", ("it's too dark", "yes"), set()),
+        ("en", ("it's too dark", "bedroom curtains"), set()),
+        ("en", ("it's too dark", "what time is it", "bedroom"), set()),
+        ("en", ("don't make it brighter", "bedroom"), set()),
+        ("en", ("it's too dark at 8 pm", "bedroom"), set()),
+        ("en", ("it's too dark and turn on the fan", "bedroom"), set()),
+    ],
+    puts_back=True,
+)
+async def test_without_a_room_it_is_asked_where_it_is_too_dark(
+    home: HomeAssistant, language: str, talk: tuple[str, ...], touched: set[str]
+) -> None:
+    calls = async_capture_events(home, "call_service")
+
+    for words in talk:
+        await say(home, words, " ".join(talk), language=language)
+    await home.async_block_till_done()
+
+    targets: list[list[str]] = [
+        ensure_list(call.data["service_data"].get("entity_id")) for call in calls
+    ]
+    assert {one for ids in targets for one in ids} == touched
+    assert async_get_schedule(home).plans.stored.plans == ()
+
+
+async def test_the_only_light_at_home_is_meant_without_a_room(
+    hass: HomeAssistant,
+) -> None:
+    await move_into_the_demo_home(hass, frozenset({"light.bedroom", DOOR}))
+    await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {})
+
+    await say(hass, "it's too dark")
+
+    assert hass.states.is_state("light.bedroom", "on")
+
+
+async def test_a_room_that_is_as_bright_as_it_gets_is_told(home: HomeAssistant) -> None:
+    await say(home, "turn on the garage light")
+
+    assert "Which one" in speech(await say(home, "brighter", "b"))
+
+    assert speech(await say(home, "garage", "b")) == "Garage light is on"
 
 
 @in_one_home(
@@ -144,9 +204,9 @@ async def test_a_command_for_later_is_planned_once_it_is_clear(
     await home.async_block_till_done()
 
     plans = async_get_schedule(home).plans.stored.plans
-    due = {one.text: one.due and as_local(one.due) for one in plans}
-    assert {text: f"{at:%H:%M}" for text, at in due.items() if at} == planned
-    assert not [one for one in calls if one.data["domain"] in {"fan", "climate"}]
+    due = {one.text: as_local(one.due) for one in plans if one.due}
+    assert {text: f"{at:%H:%M}" for text, at in due.items()} == planned
+    assert {call.data["domain"] for call in calls}.isdisjoint({"fan", "climate"})
     await say(home, "cancel everything")
 
 
@@ -189,7 +249,6 @@ async def test_a_bit_is_no_time_of_a_command_that_is_not_clear(
 async def test_a_door_for_later_that_is_chosen_needs_a_yes(home: HomeAssistant) -> None:
     home.states.async_set("lock.back_door", "locked", {"friendly_name": "Back Door"})
     async_expose_entity(home, "conversation", "lock.back_door", should_expose=True)
-    plans = async_get_schedule(home).plans
 
     async def heard(words: str) -> str:
         return speech(await say(home, words, satellite_id="assist_satellite.kitchen"))
@@ -199,11 +258,10 @@ async def test_a_door_for_later_that_is_chosen_needs_a_yes(home: HomeAssistant) 
     assert (await heard("the front door")).endswith(
         "Unlock the Front Door in the Hallway?"
     )
-    assert plans.stored.plans == ()
+    assert async_get_schedule(home).plans.stored.plans == ()
     await heard("yes")
-    assert [one.text for one in plans.stored.plans] == [
-        "unlock the Front Door in the Hallway"
-    ]
+    [plan] = async_get_schedule(home).plans.stored.plans
+    assert plan.text == "unlock the Front Door in the Hallway"
     assert home.states.is_state("lock.front_door", "locked")
 
 
