@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers.dispatcher import DATA_DISPATCHER
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import (
     MockConfigEntry,
@@ -24,6 +25,7 @@ from custom_components.chatterbox.agent.errors import (
 )
 from custom_components.chatterbox.agent.messages import ToolAnnotations
 from custom_components.chatterbox.approvals.questions import (
+    SIGNAL_QUESTION,
     Question,
     async_get_approvals,
 )
@@ -595,10 +597,16 @@ async def test_a_question_asks_for_a_pin_that_is_typed_in_the_language_of_the_us
 async def test_a_page_that_is_closed_is_sent_nothing(
     hass: HomeAssistant, page: OpenPage
 ) -> None:
+    def followers() -> int:
+        return len(hass.data[DATA_DISPATCHER].get(SIGNAL_QUESTION, ()))
+
+    before = followers()
     await now(page)
+    assert followers() == before + 1
     await page.client.close()
     await hass.async_block_till_done()
 
+    assert followers() == before
     ask(hass, question())
     async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=5))
     await hass.async_block_till_done()  # the test fails if a timer or a task is left

@@ -430,3 +430,5 @@ async def test_a_client_that_does_not_answer_pings_is_gone(
         async with client.ws_connect(URL, autoping=False) as deaf:
             await deaf.send_str("first")
             await endpoint.all_closed.wait()
+            received = [message.type async for message in deaf]
+    assert WSMsgType.PING in received

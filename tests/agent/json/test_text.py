@@ -141,6 +141,8 @@ def test_the_values_of_json_are_counted_before_it_is_parsed(value: JsonValue) ->
 
     check_count(text, count)
     check_size(parse_json(text), count, count)
+    with pytest.raises(ValueError, match="fewer"):
+        check_count(text, 1)
 
 
 @pytest.mark.parametrize(

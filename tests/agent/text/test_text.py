@@ -226,7 +226,8 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=())))
 def test_texts_can_be_written_as_utf8(text: str) -> None:
-    sendable_text(text).encode()
+    sent = sendable_text(text)
+    assert sent.encode().decode() == sent
 
 
 def test_only_half_characters_are_replaced() -> None:

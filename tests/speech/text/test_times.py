@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, strategies as st
 
+from custom_components.chatterbox.speech.text.time_phrases import grammar
 from custom_components.chatterbox.speech.text.times import (
     Moment,
     Repetition,
@@ -496,8 +497,14 @@ def test_any_text_is_read(language: str, text: str) -> None:
 
 
 def test_words_are_prepared_ahead() -> None:
+    grammar.cache_clear()
     for language in (*LANGUAGES, "ar"):
         prepare(language)
+    misses = grammar.cache_info().misses
+
+    for language in LANGUAGES:
+        times_in("8:00", language)
+    assert grammar.cache_info().misses == misses
 
 
 def test_no_time_is_found_in_a_language_without_words_for_it() -> None:

@@ -177,6 +177,8 @@ async def test_whoever_cuts_in_while_a_server_reads_frees_it(
         await server.arrived.wait()
         await run_other_tasks()
         turn.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
 
         await server.left.wait()
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from contextlib import suppress
 from dataclasses import replace
 
 import aiohttp
@@ -166,7 +165,7 @@ async def test_a_cancelled_prefill_closes_its_connection(
         )
         await server.arrived.wait()
         ahead.cancel()
-        with suppress(asyncio.CancelledError):
+        with pytest.raises(asyncio.CancelledError):
             await ahead
 
         await server.left.wait()
@@ -207,6 +206,7 @@ async def test_a_server_that_does_not_stop_is_left(
         await _provider(dialect, server, session).prefill(REQUEST)
 
         await server.left.wait()
+    assert len(server.requests) == 1
 
 
 async def test_a_refusal_teaches_nothing(

@@ -1,5 +1,6 @@
 """The input of a request: complete items, each call with its result, and errors that name the place."""
 
+from collections.abc import Sequence
 from itertools import count
 
 import pytest
@@ -24,6 +25,7 @@ from custom_components.chatterbox.responses.protocol.request import (
     parse_input,
     read_input,
 )
+from tests.agent.turns import assert_valid
 
 CODEC = ContentCodec(b"a key")
 HI: JsonObject = {"role": "user", "content": "Hi"}
@@ -164,16 +166,25 @@ def test_an_output_without_its_call() -> None:
     )
 
 
-def test_pairs_may_stand_apart() -> None:
+@pytest.mark.parametrize(
+    ("history", "items"),
+    [
+        (
+            (),
+            [call("call_1"), HI, call("call_2"), output("call_1"), output("call_2")],
+        ),
+        ((), [output("call_1"), call("call_1")]),
+        (WAITING, [output("call_1"), HI]),
+        (ANSWERED, [HI]),
+        ((), [{**call("call_1"), "status": "incomplete"}]),
+    ],
+)
+def test_pairs_may_stand_apart(
+    history: Transcript, items: Sequence[JsonObject]
+) -> None:
     """Invariants 3, 5."""
-    parse_input(
-        read(call("call_1"), HI, call("call_2"), output("call_1"), output("call_2")),
-        CODEC,
-    )
-    parse_input(read(output("call_1"), call("call_1")), CODEC)
-    parse_input(read(output("call_1"), HI), CODEC, WAITING)
-    parse_input(read(HI), CODEC, ANSWERED)
-    parse_input(read({**call("call_1"), "status": "incomplete"}), CODEC)
+    parsed = parse_input(read(*items), CODEC, history)
+    assert_valid((*history, *parsed.messages))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncGenerator
 
+import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
@@ -51,30 +52,34 @@ async def test_bodies_of_the_specification_are_answered_or_refused(
     await answer({**body, "model": KITCHEN})
 
 
-@given(
-    st.builds(
-        lambda model, body: {**body, "model": model}, st.just(KITCHEN), bodies()
-    ).flatmap(changed)
-    | st.lists(values_of("ItemParam"), max_size=5).map(
-        lambda items: {"model": KITCHEN, "input": [*items]}
-    )
+@pytest.mark.parametrize(
+    "bodies_of_a_kind",
+    [
+        pytest.param(
+            st.builds(
+                lambda model, body: {**body, "model": model}, st.just(KITCHEN), bodies()
+            ).flatmap(changed)
+            | st.lists(values_of("ItemParam"), max_size=5).map(
+                lambda items: {"model": KITCHEN, "input": [*items]}
+            ),
+            id="bodies made worse",
+        ),
+        pytest.param(
+            json_values()
+            | st.dictionaries(
+                st.sampled_from(["model", "input", "tools", "text"]), json_values()
+            ),
+            id="any JSON",
+        ),
+    ],
 )
+@given(st.data())
 @_SLOW_TO_MAKE
-async def test_bodies_made_worse_are_answered_or_refused(body: JsonValue) -> None:
+async def test_other_bodies_are_answered_or_refused(
+    bodies_of_a_kind: st.SearchStrategy[JsonValue], data: st.DataObject
+) -> None:
     """Invariants 57, 67."""
-    await answer(body)
-
-
-@given(
-    json_values()
-    | st.dictionaries(
-        st.sampled_from(["model", "input", "tools", "text"]), json_values()
-    )
-)
-@_SLOW_TO_MAKE
-async def test_any_json_is_answered_or_refused(body: JsonValue) -> None:
-    """Invariant 67."""
-    await answer(body)
+    await answer(data.draw(bodies_of_a_kind))
 
 
 @given(values_of("CompactResponseMethodPublicBody").flatmap(changed))
