@@ -113,19 +113,17 @@ def async_report_shortage(
     hass: HomeAssistant, agent: ConfigSubentry, shortage: PromptSize | None
 ) -> None:
     """Report a home that leaves too little of a model's context window for a conversation; None ends the issue."""
-    placeholders = None
+    reported = dict[str, dict[str, str]]()
     if shortage is not None:
-        numbers = {
-            "home_tokens": shortage.tools + shortage.instructions,
-            "window_tokens": shortage.window,
+        problem = (
+            "window_assumed" if shortage.is_window_assumed else "conversation_short"
+        )
+        reported[problem] = {
+            "home_tokens": _number(shortage.tools + shortage.instructions),
+            "window_tokens": _number(shortage.window),
         }
-        placeholders = {name: _number(number) for name, number in numbers.items()}
-    _report(
-        hass,
-        agent,
-        "conversation_short",
-        placeholders,
-    )
+    for problem in ("conversation_short", "window_assumed"):
+        _report(hass, agent, problem, reported.get(problem))
 
 
 def async_report_failed_script(

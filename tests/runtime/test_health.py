@@ -327,7 +327,7 @@ async def test_a_conversation_that_has_no_room_is_told_once_and_has_an_issue(
 @pytest.mark.parametrize(
     ("history", "window"), [(300, 32_768), (12_000, 32_768), (12_000, None)]
 )
-async def test_what_the_owner_leaves_out_of_a_conversation_or_a_guess_is_not_told(
+async def test_what_the_owner_leaves_out_of_a_conversation_is_not_told(
     hass: HomeAssistant, server: Server, history: int, window: int | None
 ) -> None:
     server.answers(HELLO)
@@ -343,6 +343,24 @@ async def test_what_the_owner_leaves_out_of_a_conversation_or_a_guess_is_not_tol
 
     assert set(heard) == {"Hello."}
     assert not issues(hass)
+
+
+async def test_a_conversation_that_has_no_room_in_a_window_that_nobody_told_is_told_too(
+    hass: HomeAssistant, server: Server
+) -> None:
+    server.answers(HELLO)
+    entry = server_entry(
+        server.address, prompt="Be kind to all. " * 6_500, llm_hass_api=[]
+    )
+    await set_up(hass, entry)
+
+    heard = [speech(await say(hass, f"Number {one} " * 600)) for one in range(9)]
+
+    assert [one for one in heard if one != "Hello."] == [f"Hello. {LACKS_ROOM}"]
+    (shortage,) = issues(hass).items()
+    assert shortage[0] == "window_assumed"
+    assert shortage[1]
+    assert shortage[1]["window_tokens"] == "32\N{NARROW NO-BREAK SPACE}768"
 
 
 async def test_no_room_is_told_after_a_question_was_answered(

@@ -18,7 +18,6 @@ from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 
 from ..agent.conversation.prompt_fitter import (
-    DEFAULT_WINDOW,
     Allowance,
     ContextWindow,
     PromptFitter,
@@ -454,17 +453,15 @@ def _prompt_fitter(
     """
     settings = settings_of(agent.data)
     is_ollama = entry.data[CONF_KIND] == ServiceKind.OLLAMA_CHAT
-    loaded_with = settings.num_ctx if is_ollama else None
-    name = f"chatterbox context window of {agent.title}"
     in_background = partial(
         entry.async_create_background_task,
         hass,
-        name=name,
+        name=f"chatterbox context window of {agent.title}",
     )
     context = ContextWindow(
         settings.context_window,
         known,
-        loaded_with or DEFAULT_WINDOW,
+        settings.num_ctx if is_ollama else None,
         model.context_window,
         in_background,
     )

@@ -35,6 +35,8 @@ class PromptSize:
     """Messages at the beginning of the conversation that were not sent."""
     is_reported: bool = False
     """Whether the service reported the sum; the parts are always estimates."""
+    is_window_assumed: bool = False
+    """As `ContextWindow.is_assumed`; of a shortage."""
 
     @property
     def prompt(self) -> int:
@@ -90,17 +92,18 @@ class ContextWindow:
         self,
         chosen: int | None = None,
         known: int | None = None,
-        guess: int = DEFAULT_WINDOW,
+        loaded_with: int | None = None,
         ask: WindowQuery | None = None,
         in_background: InBackground | None = None,
     ) -> None:
         """Start with the configured value, if any, or else the known one, or a guess.
 
+        The guess is the size that the server is told to load the model with, if any.
         Without a configured value, `ask` the server, which knows better.
         """
         self._chosen = chosen
         self._reported = known
-        self._guess = guess
+        self._loaded_with = loaded_with
         self._limit: int | None = None
         self._ask = ask
         self._in_background = in_background
@@ -116,9 +119,14 @@ class ContextWindow:
         return (self._chosen or self._reported or self._limit) is not None
 
     @property
+    def is_assumed(self) -> bool:
+        """Whether nothing at all speaks for it."""
+        return not (self.is_known or self._loaded_with)
+
+    @property
     def tokens(self) -> int:
         """The best known value."""
-        believed = self._chosen or self._reported or self._guess
+        believed = self._chosen or self._reported or self._loaded_with or DEFAULT_WINDOW
         return max(
             LEAST_WINDOW,
             believed if self._limit is None else min(believed, self._limit),
@@ -295,11 +303,7 @@ class PromptFitter:
                 sent,
                 request=replace(sent.request, may_be_cut=False),
             )
-        self.last_size = sent.size
-        if sent.lacks_room:
-            self.shortage = self.shortage or sent.size
-        elif self.shortage and sent.size.room >= self.shortage.room * _MUCH_MORE:
-            self.shortage = None
+        self._note_room(sent)
         return sent
 
     def answered(
@@ -337,10 +341,20 @@ class PromptFitter:
             and not self._server_cuts
         ):
             return None
-        self.last_size = again.size
-        if again.lacks_room:
-            self.shortage = self.shortage or again.size
+        self._note_room(again)
         return replace(again, is_last_try=True)
+
+    def _note_room(self, sent: FittedRequest) -> None:
+        self.last_size = sent.size
+        shortage = self.shortage
+        is_assumed = self._context.is_assumed
+        if shortage and shortage.is_window_assumed != is_assumed:
+            shortage = None
+        if sent.lacks_room:
+            shortage = shortage or replace(sent.size, is_window_assumed=is_assumed)
+        elif shortage and sent.size.room >= shortage.room * _MUCH_MORE:
+            shortage = None
+        self.shortage = shortage
 
     def _shorter(self, sent: FittedRequest) -> FittedRequest:
         """Return the request that fits by the corrected estimate and window."""
@@ -395,7 +409,7 @@ class PromptFitter:
         shortened = (
             request if is_whole else replace(request, transcript=window.transcript)
         )
-        lacks_room = budget < self._allowance.history and self._context.is_known
+        lacks_room = budget < self._allowance.history
         return FittedRequest(
             shortened,
             size,

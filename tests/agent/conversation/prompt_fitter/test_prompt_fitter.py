@@ -334,10 +334,23 @@ async def test_a_conversation_that_may_not_be_shortened_and_is_too_long_is_refus
     assert inner.requests == []
 
 
+async def test_a_shortage_of_room_is_that_of_the_window_that_is_known_by_now() -> None:
+    window = ContextWindow()
+    fitter = PromptFitter(window, Allowance(100_000))
+    found = []
+    for limits in ([], [30_000]):
+        for limit in limits:
+            window.refused(limit)
+        await ask(ScriptedProvider(answering(0)), fitter, asking(2_000))
+        assert fitter.shortage
+        found.append((fitter.shortage.window, fitter.shortage.is_window_assumed))
+    assert found == [(DEFAULT_WINDOW, True), (30_000, False)]
+
+
 async def test_a_guess_refuses_nobody() -> None:
     """Invariant 71: `truncation` is `disabled`."""
     inner = ScriptedProvider(answering(0))
-    fitter = PromptFitter(ContextWindow(guess=2_048))
+    fitter = PromptFitter(ContextWindow(loaded_with=2_048))
     await ask(inner, fitter, whole(asking(100)))
     assert inner.requests[0].transcript == asking(100).transcript
 
@@ -444,7 +457,7 @@ def test_a_forgotten_conversation_leaves_the_cache() -> None:
     ("window", "refused", "tokens", "is_known"),
     [
         (ContextWindow(), [], DEFAULT_WINDOW, False),
-        (ContextWindow(guess=128_000), [], 128_000, False),
+        (ContextWindow(loaded_with=128_000), [], 128_000, False),
         (ContextWindow(16_384), [], 16_384, True),
         (ContextWindow(16_384), [12_000, 14_000], 12_000, True),
         (ContextWindow(), [3], LEAST_WINDOW, True),
