@@ -1,9 +1,5 @@
 """The dialogs of a service over every interface: chosen with the server, found out when it is another, changed."""
 
-import asyncio
-from typing import override
-
-import aiohttp
 import pytest
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import CONF_API_KEY
@@ -11,8 +7,6 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from yarl import URL
 
-from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
-from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.profiles import PROFILES
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
@@ -20,10 +14,8 @@ from custom_components.chatterbox.const import (
     CONF_SERVER,
     ServiceKind,
 )
-from custom_components.chatterbox.flows.service_checks import answering_interface
-from custom_components.chatterbox.flows.service_form import INTERFACES, title_of
+from custom_components.chatterbox.flows.service_form import INTERFACES
 from tests.support.config_entries import server_entry, set_up
-from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.dialects import ScriptedMessages, ScriptedOllama
 from tests.support.servers.in_process import always, serving, serving_script
@@ -42,7 +34,6 @@ from tests.support.service_dialogs import (
 from tests.support.tasks import SERVERS
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 KEY_REFUSED = {CONF_API_KEY: "provider_rejected_key", "base": "service_said"}
 KINDS = [
     (
@@ -52,23 +43,6 @@ KINDS = [
     )
     for kind in INTERFACES
 ]
-
-
-async def test_the_services_that_people_use_are_offered_by_name(
-    hass: HomeAssistant,
-) -> None:
-    step = await choose_internet(hass)
-
-    schema = step["data_schema"]
-    assert schema is not None
-    names = [option["label"] for option in schema.schema[CONF_SERVER].config["options"]]
-    assert names[:2] == ["OpenAI", "Anthropic"]
-    assert "Google Gemini" in names
-    assert "Ollama" not in names
-    assert step["description_placeholders"]
-    pages = step["description_placeholders"]["key_pages"].split(" · ")
-    assert [page.partition("]")[0].removeprefix("[") for page in pages] == names
-    assert "[OpenAI](https://platform.openai.com/api-keys)" in pages
 
 
 @pytest.mark.parametrize(
@@ -103,37 +77,6 @@ async def test_a_missing_key_is_told_at_once(hass: HomeAssistant) -> None:
     step = await submit(hass, await choose_internet(hass), server="groq")
 
     assert step["errors"] == {CONF_API_KEY: "api_key_missing"}
-
-
-@pytest.mark.parametrize(
-    ("service", "title"),
-    [
-        ({CONF_SERVER: "openai", CONF_BASE_URL: "https://api.openai.com/v1"}, "OpenAI"),
-        (
-            {CONF_SERVER: "openai", CONF_BASE_URL: "https://gateway.example/v1"},
-            "OpenAI on gateway.example",
-        ),
-        (
-            {CONF_SERVER: "ollama", CONF_BASE_URL: "http://192.168.1.10:11434"},
-            "Ollama on 192.168.1.10",
-        ),
-        (
-            {CONF_SERVER: "ollama", CONF_BASE_URL: "http://shelf:8123"},
-            "Ollama on shelf:8123",
-        ),
-        ({CONF_BASE_URL: "https://api.mistral.ai/v1"}, "Mistral"),
-        ({CONF_BASE_URL: "http://[fd00::1]:8080/v1"}, "[fd00::1]:8080"),
-        ({CONF_BASE_URL: "http://box:8080/qwen/v1"}, "box:8080/qwen"),
-        (
-            {CONF_SERVER: "ollama", CONF_BASE_URL: "http://shelf:11434/two/"},
-            "Ollama on shelf/two",
-        ),
-    ],
-)
-def test_a_service_is_named_after_its_kind_and_place(
-    service: dict[str, str], title: str
-) -> None:
-    assert title_of(service, {"service_title": "{server} on {place}"}) == title
 
 
 async def test_a_server_of_ollama_is_known_by_its_address_alone(
@@ -304,31 +247,3 @@ async def test_a_wrong_interface_is_found_out_by_the_models_that_agents_use(
 
     assert result["reason"] == "reconfigure_successful"
     assert entry.data[CONF_KIND] == "openai_chat"
-
-
-@pytest.mark.parametrize("kind", INTERFACES)
-def test_an_interface_is_chosen_by_the_name_that_errors_call_it(
-    kind: ServiceKind,
-) -> None:
-    assert sentence(f"selector.interface.options.{kind}").startswith(
-        f"{INTERFACES[kind]} ("
-    )
-
-
-async def test_a_search_for_another_interface_has_an_end() -> None:
-    requested = asyncio.Event()
-
-    class SilentServer(OpenAIChatProvider):
-        """Takes every question, and answers none."""
-
-        @override
-        async def list_models(self) -> list[str]:
-            requested.set()
-            return await asyncio.Future()
-
-    async with aiohttp.ClientSession() as session:
-        servers: dict[ServiceKind, HTTPProvider] = {
-            ServiceKind.OPENAI_CHAT: SilentServer(session, "http://[::1]", "")
-        }
-        assert await answering_interface(servers, has_model=False, seconds=0.01) is None
-    assert requested.is_set()

@@ -31,7 +31,6 @@ from custom_components.chatterbox.effects.effect import (
     UnknownReason,
     Unresolved,
     actions_of,
-    joined,
     possible_actions,
 )
 from custom_components.chatterbox.settings.rules import ToolSource
@@ -1031,24 +1030,3 @@ def test_a_state_of_a_scene_names_the_actions_that_reach_it(
     state: State, expected: set[str]
 ) -> None:
     assert reproducing_actions(state) == expected
-
-
-def test_effects_are_joined_with_what_is_unknown() -> None:
-    one, other = (
-        EntityAction("lock.a", "lock.lock"),
-        EntityAction("lock.b", "lock.lock"),
-    )
-    unknown = Unknown(UnknownReason.SENTENCE)
-
-    assert joined([Touches(frozenset({one})), Touches(frozenset({other}))]) == Touches(
-        frozenset({one, other})
-    )
-    both = joined(
-        [
-            Touches(frozenset({one})),
-            Unresolved(frozenset({unknown}), frozenset({other})),
-        ]
-    )
-    assert both == Unresolved(frozenset({unknown}), frozenset({one, other}))
-    assert actions_of(both) == {one, other}
-    assert actions_of(Annotated(ToolAnnotations())) == frozenset()

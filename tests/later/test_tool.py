@@ -1,6 +1,5 @@
 """The tool takes words, says what they mean, and lists, moves and cancels what a person may ask about."""
 
-from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -10,19 +9,14 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
-from custom_components.chatterbox.agent.messages import JsonObject, ToolDefinition
-from custom_components.chatterbox.agent.protocols import Deny
+from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.const import REDACTED_PIN
-from custom_components.chatterbox.effects.effect import TimedCall
 from custom_components.chatterbox.later.plans import (
     LONGEST_TEXT,
-    MOST_OF_A_PERSON,
-    MOST_PLANS,
     Asker,
     Condition,
     FuturePlan,
     News,
-    NotPlanned,
     async_get_plans,
 )
 from custom_components.chatterbox.later.schedule import (
@@ -32,12 +26,12 @@ from custom_components.chatterbox.later.schedule import (
 from custom_components.chatterbox.later.tool import LATER
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
 from custom_components.chatterbox.tools.own.own_tool import Approval, Prepared
+from tests.later.planning import NOW, as_given, run
 from tests.later.talk import SATELLITE
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.one_home import in_one_home
 from tests.support.own_tools import ANNA, BEN, own_call
 
-NOW = "2026-11-26 17:00:00+00:00"
 CALL_MUM: JsonObject = {"kind": "remind", "when": "in 20 minutes", "text": "call Mum"}
 BINS: JsonObject = {"kind": "remind", "when": "every day at 07:00", "text": "the bins"}
 
@@ -46,35 +40,6 @@ BINS: JsonObject = {"kind": "remind", "when": "every day at 07:00", "text": "the
 async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
     await set_up(hass, offline_entry())
     freezer.move_to(NOW)
-
-
-async def as_given(name: str, arguments: JsonObject) -> TimedCall:
-    return TimedCall(ToolDefinition(name, "", {}), arguments)
-
-
-async def run(
-    hass: HomeAssistant,
-    arguments: JsonObject,
-    speaker: Speaker = ANNA,
-    satellite_id: str | None = None,
-) -> str:
-    """Prepare and run a call, and return what is answer, or why it was not run."""
-    assert LATER.prepare
-    called = replace(
-        own_call(hass, arguments, speaker), satellite_id=satellite_id, fit=as_given
-    )
-    prepared = await LATER.prepare(called)
-    if isinstance(prepared, Deny):
-        return prepared.reason
-    again = await LATER.prepare(replace(called, arguments=prepared.arguments))
-    assert isinstance(again, Prepared)
-    assert again.arguments == prepared.arguments, (
-        "what is asked about is what is planned"
-    )
-    answer = await LATER.run(
-        replace(own_call(hass, prepared.arguments, speaker), satellite_id=satellite_id)
-    )
-    return answer.speech or str(answer.data["error"])
 
 
 def expose(
@@ -288,86 +253,6 @@ async def test_of_two_plans_with_a_time_in_their_words_the_one_due_then_is_moved
         "call Mum": "tomorrow at 18:00",
         "the cake": "at 19:00",
     }
-
-
-async def test_ten_thousand_plans_are_refused(
-    hass: HomeAssistant, pytestconfig: pytest.Config
-) -> None:
-    def numbered(number: int) -> JsonObject:
-        return {**CALL_MUM, "text": f"call number {number}"}
-
-    for number in range(MOST_OF_A_PERSON):
-        await run(hass, numbered(number))
-    assert (
-        await run(hass, numbered(MOST_OF_A_PERSON))
-        == "There are too many plans of yours: 20. Cancel one first."
-    )
-    (plan, *_) = plans(hass)
-    for number in range(10_000 if pytestconfig.option.thorough else 2 * MOST_PLANS):
-        with suppress(NotPlanned):
-            await async_get_plans(hass).async_add(
-                replace(
-                    plan,
-                    id=f"{number}",
-                    text=f"{number}",
-                    asker=Asker(person_id=f"{number // 50}"),
-                )
-            )
-    assert len(plans(hass)) == MOST_PLANS
-    assert (
-        await run(hass, CALL_MUM, BEN)
-        == "There are too many plans in this home: 50. Cancel one first."
-    )
-
-
-async def test_each_kind_of_asker_has_room_of_its_own(hass: HomeAssistant) -> None:
-    """Automations cannot take the room of the household, nor it that of a person."""
-    household, automation = (
-        Speaker(asking=Asking.PERSON),
-        Speaker(asking=Asking.TRUSTED, caller="automation.a"),
-    )
-    rooms = {
-        automation: "plans of automations: 20",
-        household: "plans of the household: 20",
-        ANNA: "plans in this home: 50",
-    }
-    for speaker, full in rooms.items():
-        answers = [
-            await run(hass, {**CALL_MUM, "text": f"{number}"}, speaker)
-            for number in range(MOST_OF_A_PERSON + 1)
-        ]
-        assert f"There are too many {full}. Cancel one first." == answers[-1]
-        assert sum("too many" in answer for answer in answers) == (
-            11 if speaker is ANNA else 1
-        )
-
-
-@in_one_home(
-    ("again", "is_same"),
-    [
-        ({}, True),
-        ({"text": "Call mum."}, True),
-        ({"when": "at 17:20"}, False),
-        ({"when": "every day at 18:20"}, False),
-        ({"text": "call Dad"}, False),
-        ({"urgent": True}, False),
-    ],
-)
-async def test_the_same_reminder_twice_is_one(
-    hass: HomeAssistant, again: JsonObject, *, is_same: bool
-) -> None:
-    first = await run(hass, {**CALL_MUM, "when": "at 18:20"})
-
-    answer = await run(hass, {**CALL_MUM, "when": "at 18:20", **again})
-
-    assert (answer == f"That is planned already. {first}") is is_same
-    assert len(plans(hass)) == (1 if is_same else 2)
-    for elsewhere in ({"speaker": BEN}, {"satellite_id": SATELLITE}):
-        assert "already" not in await run(
-            hass, {**CALL_MUM, "when": "at 18:20"}, **elsewhere
-        )
-    for speaker in (ANNA, BEN):
-        await run(hass, {"kind": "cancel", "text": "all"}, speaker)
 
 
 async def test_a_state_is_waited_for(hass: HomeAssistant) -> None:

@@ -1,19 +1,15 @@
 """Plans wait for any trigger of Home Assistant, and for times as they were meant."""
 
-import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.demo.calendar import DemoCalendar, calendar_data_future
-from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.loader import DATA_INTEGRATIONS, async_get_integration
-from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 
 from custom_components.chatterbox.agent.messages import JsonObject
@@ -22,7 +18,6 @@ from custom_components.chatterbox.later.triggers import Watch
 from tests.later.killed_home import Home
 from tests.later.talk import pass_time, remind, wait_for
 from tests.support.calendars import add_calendars
-from tests.support.own_home import own_home
 
 TOLD = ["A reminder: call Mum."]
 
@@ -265,41 +260,6 @@ async def test_a_state_that_comes_while_triggers_are_attached_is_told(
     await pass_time(hass, freezer, seconds=1)
 
     assert home.texts == TOLD
-
-
-async def test_plans_of_the_version_before_are_read(
-    tmp_path: Path, freezer: FrozenDateTimeFactory
-) -> None:
-    freezer.move_to("2026-11-26 22:00:00+00:00")
-    asker = {"person_id": None, "satellite_id": None}
-    common = {"kind": "remind", "agent": "agent-1", "asker": asker, "language": "en"}
-    plans = [
-        {**common, "id": "a", "text": "a time", "due": "2026-11-26T22:10:00+00:00"},
-        {
-            **common,
-            "id": "b",
-            "text": "a state",
-            "condition": {"entity_id": "binary_sensor.garage", "state": "on"},
-        },
-    ]
-    data = {"plans": plans, "news": [], "heard": []}
-    file = {"version": 2, "minor_version": 1, "data": data}
-    (tmp_path / ".storage").mkdir()
-    (tmp_path / ".storage" / "chatterbox.later").write_text(json.dumps(file))
-    async with own_home(tmp_path) as hass:
-        await hass.config.async_set_time_zone("UTC")
-        assert await async_setup_component(hass, "homeassistant", {})
-        async_expose_entity(
-            hass, "conversation", "binary_sensor.garage", should_expose=True
-        )
-        hass.states.async_set("binary_sensor.garage", "off")
-        home = Home(hass)
-        await home.restart()
-
-        hass.states.async_set("binary_sensor.garage", "on")
-        await pass_time(hass, freezer, minutes=10)
-
-        assert sorted(home.texts) == ["A reminder: a state.", "A reminder: a time."]
 
 
 async def test_a_time_that_comes_while_it_begins_to_wait_is_not_missed(

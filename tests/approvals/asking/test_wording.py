@@ -12,7 +12,6 @@ from homeassistant.helpers import (
     device_registry as dr,
     entity_registry as er,
 )
-from homeassistant.setup import async_setup_component
 from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.messages import (
@@ -31,13 +30,11 @@ from custom_components.chatterbox.approvals.asking import (
     question_text,
     wrong_pin_text,
 )
-from custom_components.chatterbox.approvals.policy import Decision, Judgement
 from custom_components.chatterbox.approvals.review import CallReview
 from custom_components.chatterbox.effects.effect import (
     ARM_FOR_LESS,
     NOTHING,
     Annotated,
-    Effects,
     EntityAction,
     Unknown,
     UnknownReason,
@@ -45,14 +42,20 @@ from custom_components.chatterbox.effects.effect import (
 )
 from custom_components.chatterbox.settings.rules import Verdict
 from custom_components.chatterbox.speech.sentences import async_get_sentences
+from tests.approvals.asked_calls import (
+    FRONT,
+    GARAGE,
+    doing,
+    from_outside,
+    question,
+    review_of,
+)
 from tests.behaviour.confirmation.labelled import NAMES
 from tests.repository.test_translations import LANGUAGES
 from tests.support.one_home import in_one_home
 from tests.support.talk import move_into_the_demo_home
 from tests.support.thorough import SOME_LANGUAGES, some_examples
 
-FRONT = EntityAction("lock.front_door", "lock.unlock")
-GARAGE = EntityAction("cover.garage_door", "cover.open_cover")
 SPRINKLER = EntityAction("valve.sprinkler", "valve.open_valve")
 MOVIE = EntityAction("scene.movie_night", "scene.turn_on")
 YES_AND_NO = {
@@ -68,32 +71,6 @@ YES_AND_NO = {
     "sv": ("Ja", "Nej"),
     "zh-Hans": ("是的", "不要"),
 }
-
-
-def review_of(
-    effects: Effects,
-    *subjects: EntityAction | Unknown,
-    verdict: Verdict = Verdict.ASK,
-    tool: str = "intent__HassTurnOn",
-    reason: str = "",
-) -> CallReview:
-    """Return a call that is asked about because of `subjects`."""
-    decisions = tuple(Decision(subject, verdict, None) for subject in subjects)
-    call = ToolCall("call_1", tool, '{"name": "*whatever* {a} model `wrote`"}')
-    return CallReview(call, effects, Judgement(verdict, decisions), reason=reason)
-
-
-def doing(*actions: EntityAction, verdict: Verdict = Verdict.ASK) -> CallReview:
-    """Return a call that is asked about for all that it would do."""
-    return review_of(effects_of(actions, ()), *actions, verdict=verdict)
-
-
-def from_outside(*actions: EntityAction) -> CallReview:
-    """Return a call that is allowed, and asked about because of what came from outside."""
-    return replace(
-        review_of(effects_of(actions, ()), verdict=Verdict.ALLOW),
-        for_outside_content=True,
-    )
 
 
 def using(tool: str) -> CallReview:
@@ -152,12 +129,6 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
         "alarm_control_panel.house", "armed_away", {"friendly_name": "House Alarm"}
     )
     return hass
-
-
-async def question(
-    hass: HomeAssistant, calls: Sequence[CallReview], language: str = "en"
-) -> str:
-    return question_text(hass, await async_get_sentences(hass, language), calls)
 
 
 async def answered(
@@ -507,68 +478,6 @@ async def test_the_question_and_the_logbook_have_one_word_for_a_lock(
             f"change_did_not_{action}",
         ):
             assert re.search(word, sentences[key]), key
-
-
-async def test_of_many_devices_some_are_named(home: HomeAssistant) -> None:
-    lights = sorted(home.states.async_entity_ids("light"))
-    five, six = (
-        [from_outside(*(EntityAction(one, "light.turn_off") for one in lights[:n]))]
-        for n in (5, 6)
-    )
-
-    assert "more" not in await question(home, five)
-    assert (await question(home, six)).endswith("and 2 more?")
-
-
-async def test_of_many_actions_those_that_let_somebody_in_are_named(
-    home: HomeAssistant,
-) -> None:
-    others = [
-        EntityAction("light.hallway", f"light.{service}")
-        for service in ("turn_on", "turn_off", "toggle")
-    ]
-
-    text = await question(home, [doing(*others, FRONT, GARAGE)])
-
-    assert (
-        text
-        == "Turn on the Hallway Light, unlock the Front Door and open the Garage Door along with the rest?"
-    )
-
-
-async def test_members_are_named_in_place_of_their_group_unless_they_are_many(
-    home: HomeAssistant,
-) -> None:
-    assert await async_setup_component(
-        home,
-        "group",
-        {
-            "group": {
-                "doors": {
-                    "name": "All Doors",
-                    "entities": ["lock.front_door", "lock.back"],
-                }
-            }
-        },
-    )
-    home.states.async_set("lock.back", "locked", {"friendly_name": "Back Door"})
-    lights = [f"light.{number}" for number in range(9)]
-    assert await async_setup_component(home, "light", {})
-    home.states.async_set(
-        "light.all", "on", {"friendly_name": "All Lamps", "entity_id": lights}
-    )
-
-    doors = [
-        EntityAction(one, "lock.unlock")
-        for one in ("group.doors", "lock.back", "lock.front_door")
-    ]
-    lamps = [EntityAction(one, "light.turn_on") for one in ("light.all", *lights)]
-
-    assert (
-        await question(home, [doing(*doors)])
-        == "Unlock the Back Door and the Front Door?"
-    )
-    assert await question(home, [doing(*lamps)]) == "Turn on the All Lamps?"
 
 
 async def test_an_article_is_not_said_twice(home: HomeAssistant) -> None:

@@ -1,16 +1,13 @@
 """From "Add integration" to an agent that assistants use: what is found, tried, asked and said."""
 
-import asyncio
 import errno
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, ClassVar, Final, override
+from contextlib import AsyncExitStack
+from typing import Any, Final, override
 
 import pytest
-from aiohttp import web
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.config_entries import ConfigFlowResult, SubentryFlowResult
+from homeassistant.config_entries import ConfigFlowResult
 from homeassistant.const import CONF_MODEL, CONF_NAME
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
@@ -29,14 +26,14 @@ from custom_components.chatterbox.const import (
 )
 from custom_components.chatterbox.settings.agent import settings_of
 from custom_components.chatterbox.settings.rules import Verdict, async_get_home_rules
-from tests.agent.turns import run_other_tasks
+from tests.flows.first_agent.nearby_servers import LLAMA, nearby, try_it
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
 from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.dialects import ScriptedOllama
 from tests.support.servers.in_process import always, serving, serving_script
-from tests.support.servers.model_server import ModelRequest, ScriptedModelServer
+from tests.support.servers.model_server import ModelRequest
 from tests.support.servers.script import (
     Script,
     ScriptedAnswer,
@@ -59,28 +56,7 @@ from tests.support.service_dialogs import (
 from tests.support.talk import AGENT
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
-
-LLAMA = Script(
-    models=("llama-8b", "nomic-embed-text-v1.5", "whisper-large"),
-    owner="llamacpp",
-    context_window=32_768,
-)
 ONLY_TALKS = ScriptedAnswer(content="I have turned on the kitchen light. " * 30)
-
-
-@asynccontextmanager
-async def nearby(
-    hass: HomeAssistant,
-    script: Script,
-    spoken: type[ScriptedModelServer] = ScriptedChatCompletions,
-) -> AsyncGenerator[tuple[str, ConfigFlowResult]]:
-    """Serve a script where servers are looked for; yields its address, and the step that offers what was found."""
-    async with serving_script(script, spoken) as base_url:
-        address = base_url.removesuffix("/v1")
-        yield (
-            address,
-            await choose(hass, await open_dialog(hass, address), "in_my_home"),
-        )
 
 
 def sentences_in(result: ConfigFlowResult) -> list[str]:
@@ -173,161 +149,6 @@ async def test_an_agent_waits_long_enough_for_a_slow_model(
     assert (agent.first_token_timeout, agent.limits.deadline) == (50, 150)
     (task,) = result["result"].get_subentries_of_type(SUBENTRY_AI_TASK)
     assert "first_token_timeout" not in task.data, "a task waits that long already"
-
-
-class Measured(ScriptedChatCompletions):
-    """A server that takes 6 seconds to act, and 20 to read a sample, which it does once it may."""
-
-    freezer: ClassVar[FrozenDateTimeFactory]
-    may_read: ClassVar[asyncio.Event]
-    samples: ClassVar[list[int]]
-
-    @override
-    def answer_to(
-        self, body: dict[str, JsonValue], model_request: ModelRequest
-    ) -> ScriptedAnswer | ScriptedFailure | None:
-        self.freezer.tick(6 if model_request.tries_tool else 20)
-        return super().answer_to(body, model_request)
-
-    @override
-    async def _answer(
-        self,
-        request: web.Request,
-        parsed: ModelRequest,
-        answer: ScriptedAnswer | ScriptedFailure | None,
-    ) -> web.StreamResponse:
-        if not parsed.tries_tool:
-            self.samples.append(len(self.requests))
-            await self.may_read.wait()
-        return await super()._answer(request, parsed, answer)
-
-
-@pytest.fixture
-def measured(freezer: FrozenDateTimeFactory) -> type[Measured]:
-    """Return a server that reads slowly by a clock of the test, once it may."""
-    Measured.freezer, Measured.may_read, Measured.samples = freezer, asyncio.Event(), []
-    return Measured
-
-
-async def test_set_up_says_how_long_answers_of_a_server_at_home_take(
-    hass: HomeAssistant, measured: type[Measured]
-) -> None:
-    measured.may_read.set()
-    async with nearby(hass, LLAMA, measured) as (_, step):
-        last = await choose(hass, step, "found_0")
-        result = await submit(hass, last, **suggested(last), ai_task=True)
-
-    agent = settings_of(only_agent(result["result"]).data)
-    assert agent.first_answer > 6 + 20, "the prompt of a home is longer than the sample"
-    assert (agent.later_answer, agent.first_token_timeout) == (6, 20)
-    assert agent.limits.deadline > 2 * agent.first_answer
-    times = sentence("common.answer_times", first=f"{agent.first_answer:g}", later="6")
-    assert (result["description_placeholders"] or {})["try_it"].startswith(
-        f"{times}\n\n"
-    )
-    (task,) = result["result"].get_subentries_of_type(SUBENTRY_AI_TASK)
-    assert "first_answer" not in task.data, "a task has another prompt"
-
-
-async def _end_reading(hass: HomeAssistant, measured: type[Measured]) -> None:
-    """Let a server go on whose client has left, so that it closes its connection."""
-    measured.may_read.set()
-    await hass.async_block_till_done()
-    await run_other_tasks()
-
-
-async def test_nobody_waits_for_a_server_that_is_measured(
-    hass: HomeAssistant, measured: type[Measured]
-) -> None:
-    flow = hass.config_entries.flow
-    async with nearby(hass, LLAMA, measured) as (_, step):
-        last = await flow.async_configure(step["flow_id"], {"next_step_id": "found_0"})
-        result = await flow.async_configure(last["flow_id"], {**suggested(last)})
-        await _end_reading(hass, measured)
-
-    assert result["type"] is FlowResultType.CREATE_ENTRY
-    assert "first_answer" not in only_agent(result["result"]).data
-    assert sentence("common.answer_times", first="", later="")[:11] not in str(
-        result["description_placeholders"]
-    )
-
-
-async def test_a_dialog_that_is_left_measures_nothing_more(
-    hass: HomeAssistant, measured: type[Measured]
-) -> None:
-    async with nearby(hass, LLAMA, measured) as (_, step):
-        last = await hass.config_entries.flow.async_configure(
-            step["flow_id"], {"next_step_id": "found_0"}
-        )
-        hass.config_entries.flow.async_abort(last["flow_id"])
-        await hass.async_block_till_done()
-        await _end_reading(hass, measured)
-
-    assert not hass.config_entries.flow.async_progress()
-
-
-async def test_the_model_that_was_chosen_last_is_measured(
-    hass: HomeAssistant, measured: type[Measured]
-) -> None:
-    """Both choices were sent before the first one was tried, as by two clicks."""
-    flow = hass.config_entries.flow
-    two = LLAMA.model_copy(update={"models": ("llama-8b", "llama-70b")})
-    async with nearby(hass, two, measured) as (_, step):
-        choices = [
-            flow.async_configure(step["flow_id"], {"next_step_id": one})
-            for one in ("found_0", "found_1")
-        ]
-        await asyncio.gather(*choices)
-        under_way = [
-            one
-            for one in asyncio.all_tasks()
-            if one.get_name() == "chatterbox measurement of a model"
-        ]
-        flow.async_abort(step["flow_id"])
-        await _end_reading(hass, measured)
-
-    assert len(under_way) == 1
-
-
-@in_one_home("status", [400, 500, 503], puts_back=True)
-async def test_a_failure_to_measure_holds_nobody_up(
-    hass: HomeAssistant, status: int
-) -> None:
-    script = LLAMA.model_copy(
-        update={"trial_answer": ScriptedFailure(status=status, body={"error": "no"})}
-    )
-    async with nearby(hass, script) as (_, step):
-        last = await choose(hass, step, "found_0")
-        result = await submit(hass, last, **suggested(last))
-
-    assert result["type"] is FlowResultType.CREATE_ENTRY
-    assert "first_answer" not in only_agent(result["result"]).data
-
-
-async def test_a_server_that_may_cost_something_is_not_measured(
-    hass: HomeAssistant, measured: type[Measured]
-) -> None:
-    script = TALKING.model_copy(update={"context_window": 32_768})
-    async with serving_script(script, measured) as address:
-        last = await submit(hass, await connect(hass, address), model="big-model")
-        result = await submit(hass, last, **suggested(last))
-
-    assert result["type"] is FlowResultType.CREATE_ENTRY
-    assert measured.samples == []
-
-
-async def test_a_template_that_drops_tools_is_found(hass: HomeAssistant) -> None:
-    counted = ScriptedAnswer(
-        content="Done.", usage=ScriptedUsage(prompt_tokens=40, completion_tokens=2)
-    )
-    answers = {"tool_trial_answer": counted, "trial_answer": counted}
-    script = TALKING.model_copy(update=answers | {"context_window": 32_768})
-    async with serving_script(script) as address:
-        step = await submit(hass, await connect(hass, address), model="big-model")
-
-    warning = sentence("common.trial_drops_tools", model="big-model")
-    assert (step["description_placeholders"] or {})["trial"] == warning
-    assert "`--jinja`" in warning
 
 
 async def test_of_many_models_the_first_are_offered_and_the_others_are_behind_one_choice(
@@ -632,11 +453,6 @@ async def test_an_assistant_that_was_removed_meanwhile_is_passed_over(
     result = await submit(hass, step, name="Butler", use_in=[other.id])
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
-
-
-def try_it(result: ConfigFlowResult | SubentryFlowResult) -> str:
-    """Return how an agent can be tried, as it stands below the sentences."""
-    return (result["description_placeholders"] or {})["try_it"].replace("\\", "")
 
 
 async def test_the_end_names_the_assistant_to_choose(hass: HomeAssistant) -> None:

@@ -1,1 +1,1 @@
-"""Tests of `speech/text/speech_filter.py`, by topic."""
+"""Tests of `nlu/understanding.py`, by topic."""

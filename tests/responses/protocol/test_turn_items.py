@@ -21,7 +21,6 @@ from custom_components.chatterbox.agent.messages import (
     JsonObject,
     Message,
     ProviderItem,
-    ToolAnnotations,
     ToolCall,
     ToolChoiceMode,
     ToolOutcome,
@@ -31,17 +30,13 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.transcript import repair, synthetic_result
-from custom_components.chatterbox.responses.protocol.backend import ToolsOffered
 from custom_components.chatterbox.responses.protocol.errors import internal_error
 from custom_components.chatterbox.responses.protocol.items.reading import parse_items
 from custom_components.chatterbox.responses.protocol.items.schema import complete_item
-from custom_components.chatterbox.responses.protocol.preparation import listed_labels
 from custom_components.chatterbox.responses.protocol.run import ResponseStream
 from tests.agent.turns import assert_valid
 from tests.responses.protocol.answered import (
     ASKED,
-    LIGHT,
-    LOCK,
     OFFERED,
     PAGE,
     TURN,
@@ -284,74 +279,6 @@ async def test_beside_functions_of_the_client_nothing_runs() -> None:
     goes_on = Asking(turn=replace(TURN, user_text=None, history=history))
     await goes_on.answered(say("There."))
     assert result in goes_on.provider.requests[0].transcript
-
-
-async def test_tools_are_listed_once_for_each_label() -> None:
-    """Invariants 12, 50."""
-    weather = tool("forecast", read_only=True)
-    offered = ToolsOffered({"assist": [LIGHT], "weather": [weather], "own": [LOCK]})
-    request = asked_with(labels=["weather", "assist"])
-    asking = Asking(request, offered=offered)
-    answer = await asking.answered(say("Hi."))
-    assert answer.kinds[2:6] == [
-        "output_item.added",
-        "mcp_list_tools.in_progress",
-        "mcp_list_tools.completed",
-        "output_item.done",
-    ]
-    lists = [
-        item
-        for item in objects(answer.response["output"])
-        if item["type"] == "mcp_list_tools"
-    ]
-    assert [item["server_label"] for item in lists] == ["weather", "assist"], (
-        "those that were asked for"
-    )
-    assert lists[0]["tools"] == [
-        {
-            "name": "forecast",
-            "description": "Does forecast",
-            "input_schema": {"type": "object", "properties": {}},
-            "annotations": {
-                "readOnlyHint": True,
-                "destructiveHint": True,
-                "idempotentHint": False,
-                "openWorldHint": False,
-            },
-        }
-    ]
-    assert weather.annotations == ToolAnnotations(read_only=True, open_world=False)
-
-    listed = listed_labels(objects(answer.response["output"]))
-    assert listed == {"weather", "assist"}
-    later = await replace(asking, listed=listed).answered(say("Hi."))
-    assert [item["type"] for item in objects(later.response["output"])] == ["message"]
-
-
-async def test_a_request_that_names_no_tools_lists_none_and_shows_their_calls() -> None:
-    """Invariant 50."""
-    answer = await Asking(replace(ASKED, hosted=None)).answered(call(ON), say("On."))
-    assert [item["type"] for item in objects(answer.response["output"])] == [
-        "mcp_call",
-        "message",
-    ]
-    assert answer.items[0]["server_label"] == "assist"
-
-
-async def test_tools_that_cannot_be_listed_leave_the_others_usable() -> None:
-    """Invariant 51."""
-    offered = ToolsOffered({"assist": [LIGHT]}, {"weather": "The API does not answer."})
-    answer = await Asking(
-        asked_with(labels=["weather", "assist"]), offered=offered
-    ).answered(call(ON), say("On."))
-    broken, working = objects(answer.response["output"])[:2]
-    assert answer.kinds[4] == "mcp_list_tools.failed"
-    assert (broken["error"], broken["tools"]) == ("The API does not answer.", [])
-    assert working["tools"] != []
-    assert outcomes(answer) == [("mcp_call", "light_on", "completed")]
-    assert listed_labels(objects(answer.response["output"])) == {"assist"}, (
-        "the other is listed when it works again"
-    )
 
 
 async def test_what_a_provider_wants_back_is_not_handed_over_for_a_message_that_is_not_shown_whole() -> (

@@ -1,60 +1,40 @@
 """Words for a time mean one point in time in each language, and a time said back is understood again."""
 
-import tomllib
 from datetime import UTC, date, datetime, time, timedelta
-from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.speech.text.time_phrases import grammar
 from custom_components.chatterbox.speech.text.times import (
     Moment,
     Repetition,
-    TimeInSentence,
     exact_words,
-    prepare,
     recurs_on,
     resolve_range,
     resolve_time,
     spoken_time,
     times_in,
 )
+from tests.speech.text.spoken_times import (
+    BERLIN,
+    LANGUAGES,
+    NOW,
+    TIMES,
+    described,
+    resolved,
+    sun,
+)
 
-BERLIN: Final = ZoneInfo("Europe/Berlin")
 ZONES: Final = [
     BERLIN,
     *map(ZoneInfo, ("America/New_York", "Australia/Lord_Howe", "Asia/Kolkata")),
 ]
-NOW: Final = datetime(2026, 11, 27, 17, tzinfo=BERLIN)
-TIMES: Final[dict[str, dict[str, str]]] = tomllib.loads(
-    Path(__file__).with_name("times.toml").read_text("utf-8")
-)
-REMAINDERS: Final = tomllib.loads(
-    Path(__file__).with_name("remainders.toml").read_text("utf-8")
-)
-LANGUAGES: Final = [*TIMES]
-
-
-def sun(event: Literal["sunrise", "sunset"], day: date) -> datetime | None:
-    return datetime.combine(day, time(7 if event == "sunrise" else 16, 30), BERLIN)
 
 
 def no_sun(event: str, day: date) -> datetime | None:  # noqa: ARG001 as at a pole
     return None
-
-
-def resolved(words: str, now: datetime = NOW, language: str = "en") -> Moment | None:
-    return resolve_time(words, now=now, language=language, sun=sun)
-
-
-def described(moment: Moment | None) -> str:
-    if moment is None:
-        return "none"
-    due = f"{moment.due:%m-%d %H:%M:%S}".removesuffix(":00")
-    return " ".join(filter(None, (due, moment.every, "" if moment.is_sure else "?")))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -63,27 +43,6 @@ def test_words_mean_a_time(language: str) -> None:
         words: described(resolved(words, language=language))
         for words in TIMES[language]
     } == TIMES[language]
-
-
-@pytest.mark.parametrize("language", [*REMAINDERS])
-def test_no_time_is_a_part_of_another(language: str) -> None:
-    """Of each sentence, one time is left alone: it means what it means as a whole, and leaves the text."""
-    table = REMAINDERS[language]
-    found = {
-        words: [
-            time
-            for time in times_in(table["sentence"].format(words), language, joined=True)
-            if time.is_alone
-        ]
-        for words in table["times"]
-    }
-    meanings = {
-        words: {described(resolved(one.words, language=language)) for one in times}
-        for words, times in found.items()
-    }
-    assert meanings == {words: {meant} for words, meant in table["times"].items()}
-    text = " ".join(table["sentence"].format("").split())
-    assert {one.rest for times in found.values() for one in times} == {text}
 
 
 @pytest.mark.parametrize("language", ["de-CH", "pt-BR", "zh-Hans", "ar"])
@@ -212,77 +171,6 @@ def test_iso_times_have_one_reading() -> None:
 )
 def test_what_is_no_time_within_a_year_is_none(words: str) -> None:
     assert resolved(words) is None
-
-
-@pytest.mark.parametrize(
-    ("language", "sentence", "span"),
-    [
-        (
-            "en",
-            "turn off the lights in twenty minutes",
-            TimeInSentence("in twenty minutes", "turn off the lights"),
-        ),
-        (
-            "en",
-            "At half past six, turn on the heater.",
-            TimeInSentence("At half past six", "turn on the heater."),
-        ),
-        ("en", "turn it off at six.", TimeInSentence("at six", "turn it off.")),
-        (
-            "en",
-            "remind me at six pm about tomorrow.",
-            TimeInSentence("at six pm", "remind me about tomorrow."),
-        ),
-        (
-            "en",
-            "light on waffle day at six",
-            TimeInSentence("on waffle day at six", "light"),
-        ),
-        ("de", "schalte um 18 Uhr ein", TimeInSentence("um 18 Uhr", "schalte ein")),
-        (
-            "de",
-            "Schalte in 20 Minuten das Licht aus",
-            TimeInSentence("in 20 Minuten", "Schalte das Licht aus"),
-        ),
-        (
-            "it",
-            "accendi la luce all'alba",
-            TimeInSentence("all'alba", "accendi la luce"),
-        ),
-        ("zh", "二十分钟后关闭厨房的灯", TimeInSentence("二十分钟后", "关闭厨房的灯")),
-        (
-            "fr",
-            "éteins la lumière de l'entrée à 18 h 30",
-            TimeInSentence("à 18 h 30", "éteins la lumière de l'entrée"),
-        ),
-    ],
-)
-def test_a_time_is_found_in_a_sentence(
-    language: str, sentence: str, span: TimeInSentence
-) -> None:
-    assert times_in(sentence, language) == [span]
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        *(
-            "set the fan at 20%",
-            "set the heater to 6",
-            "turn on the evening light",
-            "set it at 20.5",
-        ),
-        *(
-            "dim the light at 6 %",
-            "activate the sunset scene",
-            "set the heater at 20 °",
-            "x " * 200,
-        ),
-    ],
-)
-def test_numbers_and_names_are_no_times(sentence: str) -> None:
-    assert times_in(sentence, "en") == []
-    assert times_in(sentence, "ar") == []
 
 
 def test_a_time_is_said_with_its_distance() -> None:
@@ -487,24 +375,6 @@ def test_no_words_mean_the_past(
             <= now.astimezone(UTC) + timedelta(days=366)
         )
         assert found.due.tzinfo is zone
-
-
-@given(st.sampled_from(LANGUAGES), st.text(max_size=60))
-def test_any_text_is_read(language: str, text: str) -> None:
-    resolved(text, language=language)
-    for span in times_in(text, language):
-        assert span.words in text
-
-
-def test_words_are_prepared_ahead() -> None:
-    grammar.cache_clear()
-    for language in (*LANGUAGES, "ar"):
-        prepare(language)
-    misses = grammar.cache_info().misses
-
-    for language in LANGUAGES:
-        times_in("8:00", language)
-    assert grammar.cache_info().misses == misses
 
 
 def test_no_time_is_found_in_a_language_without_words_for_it() -> None:

@@ -1,7 +1,5 @@
 """One response, from request to answer: whole and streamed, with functions and tools, kept and not."""
 
-import json
-
 import pytest
 
 from custom_components.chatterbox.agent.errors import (
@@ -29,16 +27,13 @@ from custom_components.chatterbox.responses.protocol.service import ResponsesSer
 from tests.responses.protocol.backend_double import ANNA, KITCHEN, BackendDouble
 from tests.responses.protocol.service_talk import (
     ask,
-    collected,
     function,
     items,
     last_response,
-    mcp,
     objects,
     output,
     output_text,
     read,
-    request,
     serving,
     stream,
 )
@@ -113,22 +108,6 @@ async def test_input_that_ends_with_an_assistant_message_is_answered() -> None:
         AssistantMessage("In Rome it is sunny."),
     )
     assert backend.turns[1].transcript == (*answered, UserMessage("And in Oslo?"))
-
-
-async def test_nothing_is_streamed_of_a_request_that_cannot_be_served() -> None:
-    """Invariant 58."""
-    service = ResponsesService(BackendDouble())
-
-    wrong: list[tuple[JsonValue, str | None]] = [
-        (request(stream=True, tools=[mcp("garage")]), "tools"),
-        (request(stream=True, model="conversation.attic"), "model"),
-        (request([], stream=True), "input"),
-        ("no object", None),
-    ]
-    for body, param in wrong:
-        with pytest.raises(ApiError) as refused:
-            await collected(await service.create(json.dumps(body), ANNA))
-        assert refused.value.param == param
 
 
 async def test_a_function_of_the_client_is_called_and_answered() -> None:

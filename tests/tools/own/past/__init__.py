@@ -1,1 +1,1 @@
-"""Tests of `approvals/questions.py`, by topic."""
+"""Tests of `tools/own/past.py`, by topic."""

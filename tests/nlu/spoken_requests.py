@@ -1,0 +1,24 @@
+"""The sentences of the tests, by language, and what they are read with."""
+
+import tomllib
+from pathlib import Path
+
+from custom_components.chatterbox.nlu.lexicon import Lexicon, lexicon
+from custom_components.chatterbox.nlu.requests import (
+    Surroundings,
+)
+
+HERE = Surroundings("living_room", frozenset({"media_player.living_room_speaker"}))
+
+SENTENCES = {
+    file.stem: tomllib.loads(file.read_text("utf-8"))
+    for file in Path(__file__).parent.glob("sentences/*.toml")
+}
+"""By language and section: `requests` with what they mean, `unreached` with what they should mean, and `none`."""
+
+
+def words_of(language: str) -> Lexicon:
+    """Return the words of a language, which has some."""
+    words = lexicon(language)
+    assert words
+    return words
