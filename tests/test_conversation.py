@@ -14,7 +14,7 @@ from homeassistant.helpers import (
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.const import DOMAIN, EVENT_TURN_FINISHED
-from tests.runtime.test_health import issues
+from tests.runtime.changing_server import issues
 from tests.support.one_home import in_one_home
 from tests.support.servers.script import (
     Script,

@@ -1,6 +1,5 @@
 """The dialogs that change a service that is set up, and that ask for a new key."""
 
-import json
 from types import MappingProxyType
 
 import pytest
@@ -97,25 +96,6 @@ async def test_an_entry_named_after_its_server_follows_it(hass: HomeAssistant) -
         await hass.async_block_till_done(wait_background_tasks=True)
 
         assert entry.title == URL(new_address).authority
-
-
-async def test_a_stored_key_is_never_shown_and_kept_by_its_dots(
-    hass: HomeAssistant, guarded_address: str
-) -> None:
-    entry = await set_up(hass, server_entry(guarded_address, "right-key"))
-    step = await change_server(hass, entry)
-    assert "right-key" not in json.dumps(suggested(step))
-    result = await submit(hass, step, **suggested(step))
-
-    assert result["reason"] == "reconfigure_successful"
-    assert entry.data[CONF_API_KEY] == "right-key"
-
-
-async def test_a_stored_key_can_be_removed(hass: HomeAssistant, address: str) -> None:
-    entry = await set_up(hass, server_entry(address, "right-key"))
-    await submit(hass, await change_server(hass, entry), base_url=address)
-
-    assert CONF_API_KEY not in entry.data
 
 
 async def test_reconfiguring_tries_the_key_where_the_list_is_public(

@@ -14,12 +14,21 @@ from homeassistant.helpers import llm
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.const import SUBENTRY_CONVERSATION, ServiceKind
-from custom_components.chatterbox.settings.options import SETTINGS, WEB, options_of
+from custom_components.chatterbox.const import SUBENTRY_CONVERSATION
+from tests.flows.agent_forms import (
+    ANSWERS,
+    LIMITS,
+    SPEED,
+    advanced,
+    change,
+    choose,
+    open_menu,
+    submit,
+)
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.llm_apis import StubTool, register
 from tests.support.one_home import in_one_home
-from tests.support.sentences import sentence, template
+from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import address_without_server, serving_script
 from tests.support.servers.model_server import ModelRequest
@@ -32,25 +41,6 @@ from tests.support.servers.script import (
 from tests.support.service_dialogs import TALKING, display_data, is_open, problems_in
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
-
-LIMITS = {
-    "max_iterations": 7,
-    "max_tool_calls": 20,
-    "max_characters": 50_000,
-    "deadline": 45,
-    "tool_timeout": 15,
-}
-SPEED = {
-    "filler_after": 2.5,
-    "connect_timeout": 2.5,
-    "first_token_timeout": 10,
-    "between_tokens_timeout": 12,
-}
-ANSWERS = {
-    "confirmation": "done",
-    "local_commands": "when_undone",
-    "model_requests": [],
-}
 STORAGE = {"keep_history": True, "keep_days": 30, "keep_megabytes": 100}
 ERRORS = "config_subentries.conversation.error"
 
@@ -66,20 +56,6 @@ def filled_in(**changes: object) -> dict[str, object]:
     return form | changes
 
 
-def advanced(**changes: object) -> dict[str, object]:
-    """Return an advanced form that can be saved, with changes."""
-    groups = options_of(ServiceKind.OPENAI_CHAT, SUBENTRY_CONVERSATION).keys() - {
-        SETTINGS,
-        WEB,
-    }
-    return {
-        **{group: {} for group in groups},
-        "answers": ANSWERS,
-        "limits": LIMITS,
-        "speed": SPEED,
-    } | changes
-
-
 WARM = advanced(answers={**ANSWERS, "temperature": 1})
 
 
@@ -88,40 +64,6 @@ async def add(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult
     return await hass.config_entries.subentries.async_init(
         (entry.entry_id, SUBENTRY_CONVERSATION), context={"source": "user"}
     )
-
-
-async def change(
-    hass: HomeAssistant, entry: MockConfigEntry, form: str = "settings"
-) -> SubentryFlowResult:
-    """Begin to change the agent of an entry in one of its forms."""
-    return await choose(hass, await open_menu(hass, entry), form)
-
-
-async def open_menu(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
-    """Begin to change the agent of an entry."""
-    return await hass.config_entries.subentries.async_init(
-        (entry.entry_id, SUBENTRY_CONVERSATION),
-        context={"source": "reconfigure", "subentry_id": only_agent(entry).subentry_id},
-    )
-
-
-async def choose(
-    hass: HomeAssistant, menu: SubentryFlowResult, option: str
-) -> SubentryFlowResult:
-    """Choose from a menu."""
-    assert menu["type"] is FlowResultType.MENU
-    return await submit(hass, menu, {"next_step_id": option})
-
-
-async def submit(
-    hass: HomeAssistant, step: SubentryFlowResult, form: Mapping[str, object]
-) -> SubentryFlowResult:
-    """Send a form."""
-    result = await hass.config_entries.subentries.async_configure(
-        step["flow_id"], dict(form)
-    )
-    await hass.async_block_till_done()
-    return result
 
 
 def suggested(step: SubentryFlowResult) -> Mapping[str, Any]:
@@ -208,32 +150,6 @@ async def test_everything_else_has_a_default_and_is_changed_in_a_form_of_its_own
     assert result["reason"] == "reconfigure_successful"
     assert only_agent(entry).title == before.title
     assert only_agent(entry).data == {**before.data, **ANSWERS, **SPEED, **LIMITS}
-
-
-async def test_every_form_points_to_its_page_of_the_docs(
-    hass: HomeAssistant, entry: MockConfigEntry
-) -> None:
-    menu = await open_menu(hass, entry)
-    forms = [
-        await change(hass, entry, form)
-        for form in ("settings", "advanced", "tools", "approvals")
-    ]
-
-    pages = set()
-    for step in (menu, *forms):
-        assert "({docs})" in template(
-            f"config_subentries.conversation.step.{step['step_id']}.description"
-        )
-        placeholders = step["description_placeholders"]
-        assert placeholders is not None
-        assert placeholders["docs"].startswith("https://")
-        pages.add(placeholders["docs"].rpartition(".github.io/chatterbox/")[2])
-    assert pages == {
-        "settings/#settings",
-        "settings/#the-agent",
-        "permissions/#what-the-agent-may-use",
-        "permissions/#confirmations",
-    }
 
 
 SLOW_DOWN = ScriptedFailure(status=429, body={"error": "slow down"})

@@ -19,18 +19,9 @@ from custom_components.chatterbox.settings.rules import (
     async_get_home_rules,
 )
 from tests.demo_house.move_in import move_in
-from tests.flows.approval_form.test_approval_flow import (
-    approvals,
-    open_approvals,
-    placeholders,
-)
-from tests.flows.test_agent_flow import (
-    choose,
-    open_menu,
-    submit,
-    suggested,
-    text_of_error,
-)
+from tests.flows.agent_forms import choose, open_menu, submit
+from tests.flows.rule_forms import approvals, open_approvals, placeholders
+from tests.flows.test_agent_flow import suggested, text_of_error
 from tests.support.config_entries import offline_entry, server_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.llm_apis import ASSIST_NAME, StubTool, register
@@ -40,7 +31,6 @@ from tests.support.servers.in_process import serving_script
 from tests.support.service_dialogs import TALKING
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 HOME = """
 entities:
   - { name: Lamp, id: light.lamp, state: "off" }

@@ -7,14 +7,11 @@ from datetime import timedelta
 from unittest.mock import AsyncMock, Mock
 
 import pytest
-from aiohttp import web
-from aiohttp.typedefs import Handler
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import CONF_MODEL, STATE_UNAVAILABLE
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import issue_registry as ir
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
@@ -23,11 +20,10 @@ from pytest_homeassistant_custom_component.common import (
     async_fire_time_changed,
 )
 
-from custom_components.chatterbox.const import CONF_BASE_URL, DOMAIN
+from custom_components.chatterbox.const import CONF_BASE_URL
 from custom_components.chatterbox.runtime.agents import async_agent_entries
+from tests.runtime.changing_server import HELLO, LACKS_ROOM, Server, issues
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
-from tests.support.sentences import sentence
-from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import (
     address_without_server,
     serving,
@@ -38,63 +34,15 @@ from tests.support.servers.script import (
     Script,
     ScriptedAnswer,
     ScriptedFailure,
-    ScriptedUsage,
 )
 from tests.support.talk import AGENT, say, speech
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 DOWN = ScriptedFailure(status=500, body="boom")
 GONE = ScriptedFailure(
     status=404, body={"error": {"message": "The model `scripted-model` does not exist"}}
 )
 REFUSED = ScriptedFailure(status=401, body={"error": {"message": "no"}})
-TOO_LONG = ScriptedFailure(
-    status=400,
-    body={
-        "error": {
-            "type": "exceed_context_size_error",
-            "message": "no",
-            "n_prompt_tokens": 12345,
-            "n_ctx": 8192,
-        }
-    },
-)
-TOO_LONG_BY_AN_UNKNOWN_NUMBER = ScriptedFailure(
-    status=400, body={"error": {"message": "The prompt is too long"}}
-)
-HELLO = ScriptedAnswer(content="Hello.")
-
-
-class Server:
-    """A server whose every answer can be changed while it runs."""
-
-    def __init__(self) -> None:
-        self.scripted = ScriptedChatCompletions(Script())
-        self.address = ""
-        self.listed = 0
-        """How often it was asked for its models."""
-        self._status = 200
-
-    def lists(self, status: int) -> None:
-        """Answer whoever asks for the list of models with this status from now on."""
-        self._status = status
-
-    @web.middleware
-    async def answer_list(
-        self, request: web.Request, handler: Handler
-    ) -> web.StreamResponse:
-        """Answer for a server that is down, to whoever asks for its models."""
-        self.listed += request.path.endswith("/models")
-        if self._status != 200 and request.path.endswith("/models"):
-            return web.Response(status=self._status)
-        return await handler(request)
-
-    def answers(self, answer: ScriptedAnswer | ScriptedFailure) -> None:
-        """Answer everybody alike from now on, who tries the model out included."""
-        self.scripted.play(
-            Script(answers=(answer,), trial_answer=answer, after_last="start again")
-        )
 
 
 @pytest.fixture
@@ -114,15 +62,6 @@ def is_available(hass: HomeAssistant) -> bool:
     state = hass.states.get(AGENT)
     assert state is not None
     return state.state != STATE_UNAVAILABLE
-
-
-def issues(hass: HomeAssistant) -> dict[str | None, dict[str, str] | None]:
-    """Return what Repairs shows of us: kinds, and what is filled in."""
-    return {
-        issue.translation_key: issue.translation_placeholders
-        for (domain, _), issue in ir.async_get(hass).issues.items()
-        if domain == DOMAIN and issue.active
-    }
 
 
 def helper_entry() -> MockConfigEntry:
@@ -223,107 +162,6 @@ async def test_a_removed_model_has_an_issue_until_it_is_back(
     assert not issues(hass)
 
 
-async def test_a_prompt_that_is_too_long_has_an_issue_with_both_numbers(
-    hass: HomeAssistant, server: Server
-) -> None:
-    server.answers(TOO_LONG)
-    entry = await talker(hass, server)
-
-    answer = speech(await say(hass, "hello"))
-    assert "more than my language model can read" in answer
-    assert issues(hass) == {
-        "prompt_too_long": {
-            "agent": "Talker",
-            "prompt_tokens": "12\N{NARROW NO-BREAK SPACE}345",
-            "window_tokens": "8\N{NARROW NO-BREAK SPACE}192",
-        }
-    }
-    server.answers(HELLO)
-    await say(hass, "hello")
-    assert not issues(hass)
-
-    server.answers(TOO_LONG)
-    await say(hass, "hello")
-    assert issues(hass)
-    await hass.config_entries.async_unload(entry.entry_id)
-    assert not issues(hass)
-
-
-@pytest.mark.parametrize(
-    ("words", "advice"),
-    [
-        (("sea " * 400,) * 10, "start a new conversation"),
-        (("hello",), "expose fewer devices"),
-        (("hello", "hello"), "expose fewer devices"),
-        (("tell me about this: " + "sea " * 2_000,), "ask for less at a time"),
-    ],
-)
-@pytest.mark.parametrize("understands_sentences", [False, True])
-async def test_the_advice_on_a_prompt_that_is_too_long_helps(
-    hass: HomeAssistant,
-    server: Server,
-    words: tuple[str, ...],
-    advice: str,
-    *,
-    understands_sentences: bool,
-) -> None:
-    server.answers(HELLO)
-    apis = ["assist"] if understands_sentences else []
-    await set_up(hass, server_entry(server.address, llm_hass_api=apis))
-
-    for text in words[:-1]:
-        await say(hass, text)
-    server.answers(TOO_LONG if len(words) < 10 else TOO_LONG_BY_AN_UNKNOWN_NUMBER)
-    answer = speech(await say(hass, words[-1]))
-
-    assert advice in answer
-    assert ("new conversation" in answer) is ("new conversation" in advice)
-
-
-LACKS_ROOM = sentence("common.spoken_lacks_room")
-PROMPT = "{{ 'Be kind to all. ' * (states('input_number.length') | int(250)) }}"
-
-
-async def test_a_conversation_that_has_no_room_is_told_once_and_has_an_issue(
-    hass: HomeAssistant, server: Server
-) -> None:
-    server.answers(HELLO)
-    entry = server_entry(
-        server.address, context_window=2_600, prompt=PROMPT, llm_hass_api=[]
-    )
-    await set_up(hass, entry)
-
-    async def answers_in(conversation_id: str, turns: int = 6) -> list[str]:
-        heard = [
-            speech(await say(hass, f"Number {number} " * 40, conversation_id))
-            for number in range(turns)
-        ]
-        return [one.removeprefix("Hello.").strip() for one in heard]
-
-    first = await answers_in("first")
-    assert first[0] == ""
-    assert [one for one in first if one] == [LACKS_ROOM]
-    (shortage,) = issues(hass).items()
-    assert shortage[0] == "conversation_short"
-    assert shortage[1]
-    assert shortage[1]["window_tokens"] == "2\N{NARROW NO-BREAK SPACE}600"
-    home = int(shortage[1]["home_tokens"].replace("\N{NARROW NO-BREAK SPACE}", ""))
-    assert 900 < home < 1_600
-    assert await answers_in("second", 1) == [""]
-    assert issues(hass), "a short conversation always has room"
-    assert LACKS_ROOM in await answers_in("second")
-
-    hass.states.async_set("input_number.length", "20")
-    assert await answers_in("third", 1) == [""]
-    assert not issues(hass)
-
-    hass.states.async_remove("input_number.length")
-    await answers_in("fourth")
-    assert issues(hass)
-    await hass.config_entries.async_unload(entry.entry_id)
-    assert not issues(hass)
-
-
 @pytest.mark.parametrize(
     ("history", "window"), [(300, 32_768), (12_000, 32_768), (12_000, None)]
 )
@@ -375,28 +213,6 @@ async def test_no_room_is_told_after_a_question_was_answered(
     heard.append(speech(await say(hass, "The first one")))
 
     assert heard == ["Which one?"] * 12 + [f"Hello. {LACKS_ROOM}"]
-
-
-async def test_the_issue_of_a_spent_budget_ends_with_its_agent(
-    hass: HomeAssistant, server: Server
-) -> None:
-    usage = ScriptedUsage(prompt_tokens=500, completion_tokens=250)
-    server.answers(ScriptedAnswer(content="Hello.", usage=usage))
-    entry = server_entry(
-        server.address,
-        llm_hass_api=[],
-        budget_day=1.0,
-        price_input=1000.0,
-        price_output=2000.0,
-    )
-    await set_up(hass, entry)
-    assert not issues(hass)
-
-    await say(hass, "hello")
-    await hass.async_block_till_done()
-    assert list(issues(hass)) == ["budget_spent"]
-    await hass.config_entries.async_unload(entry.entry_id)
-    assert not issues(hass)
 
 
 async def test_a_key_that_is_refused_in_a_turn_starts_reauth_once(

@@ -31,14 +31,8 @@ from custom_components.chatterbox.settings.options import (
     find_problems,
     options_of,
 )
-from tests.flows.test_agent_flow import (
-    advanced,
-    change,
-    filled_in,
-    submit,
-    suggested,
-    text_of_error,
-)
+from tests.flows.agent_forms import advanced, change, submit
+from tests.flows.test_agent_flow import filled_in, suggested, text_of_error
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.sentences import sentence, template
 from tests.support.servers.chat_completions import ScriptedChatCompletions
@@ -50,7 +44,6 @@ from tests.support.talk import say, speech
 from tests.support.thorough import some_examples
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 MODEL_OPTIONS: dict[str, JsonValue] = {
     "temperature": 0.4,
     "top_p": 0.9,

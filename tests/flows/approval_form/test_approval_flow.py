@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Mapping
 from datetime import time
 
 import pytest
@@ -21,8 +20,6 @@ from homeassistant.setup import async_setup_component
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.flows.approval_page import MOST_ROWS
 from custom_components.chatterbox.flows.dialog import escaped
 from custom_components.chatterbox.settings.pin_hash import (
     LONGEST_PIN,
@@ -34,19 +31,23 @@ from custom_components.chatterbox.settings.rules import (
     HomeRules,
     TimeWindow,
     Verdict,
-    async_get_home_rules,
     home_rules_of,
-    home_rules_to_json,
 )
 from tests.demo_house.move_in import move_in
-from tests.flows.test_agent_flow import (
-    choose,
-    filled_in,
-    open_menu,
-    submit,
-    suggested,
-    text_of_error,
+from tests.flows.agent_forms import choose, open_menu, submit
+from tests.flows.rule_forms import (
+    ALL,
+    HOME,
+    PIN,
+    approvals,
+    counted,
+    home_rules,
+    open_approvals,
+    placeholders,
+    sent,
+    stored,
 )
+from tests.flows.test_agent_flow import filled_in, suggested, text_of_error
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.llm_apis import StubTool, register
@@ -54,28 +55,6 @@ from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
 from tests.support.service_dialogs import is_open, problems_in
 from tests.support.talk import AGENT
-
-HOME = """
-areas:
-  - { id: hall, name: Hall }
-  - { id: garden, name: "Gar|den" }
-entities:
-  - { name: Lamp, id: light.lamp, area: hall, state: "off" }
-  - { name: Front Door, id: lock.door, area: hall, state: locked }
-  - { name: Garage, id: cover.garage, area: garden, state: closed, attributes: { device_class: garage } }
-  - { name: "Blind *1*", id: cover.blind, state: closed, attributes: { device_class: blind } }
-  - { name: Noise, id: sensor.noise, state: 4 }
-"""
-ALL = ("light.lamp", "lock.door", "cover.garage", "cover.blind", "sensor.noise")
-DOTS = "•" * 8
-PIN = "7391058264"
-STORAGE_OF_TESTS = "pytest_homeassistant_custom_component.common"
-"""The logger of what takes the place of files: it logs what is written."""
-NOBODY_SPEAKS: Mapping[str, JsonValue] = {
-    "people_at_satellites": [],
-    "trusted_callers": [],
-    "household_writers": "everyone",
-}
 
 
 @pytest.fixture
@@ -88,32 +67,9 @@ async def entry(hass: HomeAssistant) -> MockConfigEntry:
     return entry
 
 
-def approvals(**changes: object) -> dict[str, object]:
-    """Return the form as the frontend sends it when nothing was set, with changes."""
-    form: dict[str, object] = {
-        "rules": [],
-        "ask_after_outside_content": "risky",
-        "pin_for": ["unlock", "open", "disarm"],
-        "notify": [],
-        "who_speaks": NOBODY_SPEAKS,
-        "guests": {"guest_domains": ["light", "media_player"], "guest_areas": []},
-        "night_hours": {},
-    }
-    return form | changes
-
-
-async def open_approvals(
-    hass: HomeAssistant, entry: MockConfigEntry
-) -> SubentryFlowResult:
-    """Open the form."""
-    return await choose(hass, await open_menu(hass, entry), "approvals")
-
-
-async def sent(
-    hass: HomeAssistant, entry: MockConfigEntry, **changes: object
-) -> SubentryFlowResult:
-    """Open the form, and send it with changes."""
-    return await submit(hass, await open_approvals(hass, entry), approvals(**changes))
+DOTS = "•" * 8
+STORAGE_OF_TESTS = "pytest_homeassistant_custom_component.common"
+"""The logger of what takes the place of files: it logs what is written."""
 
 
 async def saved(
@@ -125,31 +81,6 @@ async def saved(
     result = await choose(hass, home, "save_approvals")
     assert result["reason"] == "home_rules_saved"
     return home_rules(hass)
-
-
-def home_rules(hass: HomeAssistant) -> HomeRules:
-    """Return the rules of the home that are obeyed."""
-    return async_get_home_rules(hass).current
-
-
-def stored(hass: HomeAssistant) -> JsonObject:
-    """Return the rules of the home as they are stored."""
-    return home_rules_to_json(home_rules(hass))
-
-
-def placeholders(step: SubentryFlowResult) -> Mapping[str, str]:
-    """Return what is filled into the sentences of a step."""
-    found = step["description_placeholders"]
-    assert found is not None
-    return found
-
-
-def counted(step: SubentryFlowResult) -> dict[str, int]:
-    """Return the numbers that a step tells."""
-    return {
-        name: int(placeholders(step)[name])
-        for name in ("entities", "allow", "ask", "pin", "deny")
-    }
 
 
 def row_options(step: SubentryFlowResult, field: str) -> list[str]:
@@ -359,80 +290,6 @@ async def test_what_is_gone_is_still_shown_and_kept(
     assert "moat__fill" in row_options(step, "tools")
     assert "somebody" in row_options(step, "users")
     assert stored(hass) == {"rules": [gone]}
-
-
-async def test_what_the_rules_mean_is_shown_before_they_are_saved(
-    hass: HomeAssistant, entry: MockConfigEntry
-) -> None:
-    rules = [
-        {"verdict": "Never", "entities": ["cover.garage"]},
-        {"verdict": "Ask for the PIN", "actions": ["lock.unlock"]},
-        {"verdict": "Ask first", "domains": ["Lock"]},
-        {"verdict": "Ask first", "domains": ["cover"]},
-    ]
-    home = await sent(hass, entry, rules=rules, pin=PIN, pin_for=[])
-
-    assert home["step_id"] == "home"
-    assert counted(home) == {"entities": 5, "allow": 2, "ask": 1, "pin": 1, "deny": 1}
-    assert stored(hass) == {}
-    lines = placeholders(home)["table"].splitlines()
-    assert lines[0] == "| Device | Area | Action | Result |"
-    assert (
-        lines[2]
-        == "| Garage | Gar\\|den | Close cover, Close cover tilt, Open cover, … | Never |"
-    )
-    assert lines[3] == "| Front Door | Hall | Unlock lock | Ask for the PIN |"
-    assert lines[4].startswith("| Blind \\*1\\* |  | Close")
-    assert len(lines) == 5
-
-
-async def test_a_home_in_which_nothing_needs_a_yes_says_so(
-    hass: HomeAssistant, entry: MockConfigEntry
-) -> None:
-    home = await sent(hass, entry, rules=[{"verdict": "Allow"}])
-
-    assert counted(home) == {"entities": 5, "allow": 5, "ask": 0, "pin": 0, "deny": 0}
-    assert placeholders(home)["table"] == sentence("common.home_all_allowed")
-
-
-async def test_what_a_script_does_and_what_nobody_can_tell_is_in_the_table(
-    hass: HomeAssistant, entry: MockConfigEntry
-) -> None:
-    scripts = {
-        "welcome": {
-            "alias": "Welcome",
-            "sequence": [
-                {"action": "lock.unlock", "target": {"entity_id": "lock.door"}}
-            ],
-        },
-        "riddle": {"alias": "Riddle", "sequence": [{"action": "{{ 'lock.unlock' }}"}]},
-    }
-    assert await async_setup_component(hass, "script", {"script": scripts})
-    for name in scripts:
-        async_expose_entity(
-            hass, conversation.DOMAIN, f"script.{name}", should_expose=True
-        )
-    lines = placeholders(await sent(hass, entry))["table"].splitlines()
-
-    assert "| Welcome |  | Unlock lock | Ask first |" in lines
-    assert f"| Riddle |  | {sentence('common.home_unknown')} | Ask first |" in lines
-
-
-async def test_a_big_home_is_shown_in_part(
-    hass: HomeAssistant, entry: MockConfigEntry
-) -> None:
-    assert await async_setup_component(hass, "lock", {})
-    for number in range(MOST_ROWS + 3):
-        hass.states.async_set(f"lock.cell_{number}", "locked")
-        async_expose_entity(
-            hass, conversation.DOMAIN, f"lock.cell_{number}", should_expose=True
-        )
-    home = await sent(hass, entry)
-
-    assert counted(home)["ask"] == MOST_ROWS + 5
-    table, more = placeholders(home)["table"].split("\n\n")
-    assert len(table.splitlines()) == MOST_ROWS + 2
-    assert more == sentence("common.home_more", count="5")
 
 
 async def test_something_can_be_changed_after_it_was_shown_and_nothing_is_lost(

@@ -8,14 +8,8 @@ from custom_components.chatterbox.const import CONF_SERVER, DOMAIN
 from custom_components.chatterbox.flows.model_flow import price_words
 from custom_components.chatterbox.settings.agent import WhenSpent, settings_of
 from custom_components.chatterbox.usage.tracker import FREE, ModelPrice, Rates
-from tests.flows.test_agent_flow import (
-    advanced,
-    change,
-    filled_in,
-    submit,
-    suggested,
-    text_of_error,
-)
+from tests.flows.agent_forms import advanced, change, submit
+from tests.flows.test_agent_flow import filled_in, suggested, text_of_error
 from tests.support.config_entries import only_agent, server_entry, set_up
 from tests.support.service_dialogs import problems_in
 

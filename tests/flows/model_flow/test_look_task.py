@@ -2,7 +2,8 @@
 
 from homeassistant.core import HomeAssistant
 
-from tests.flows.test_agent_flow import change, filled_in, submit, suggested
+from tests.flows.agent_forms import change, submit
+from tests.flows.test_agent_flow import filled_in, suggested
 from tests.support.config_entries import only_agent, server_entry, set_up
 
 

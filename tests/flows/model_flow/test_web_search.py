@@ -14,13 +14,8 @@ from custom_components.chatterbox.settings.redaction import (
     known_secrets,
     without_secrets,
 )
-from tests.flows.test_agent_flow import (
-    ERRORS,
-    change,
-    filled_in,
-    submit,
-    suggested,
-)
+from tests.flows.agent_forms import change, submit
+from tests.flows.test_agent_flow import ERRORS, filled_in, suggested
 from tests.support.config_entries import only_agent, server_entry, set_up
 from tests.support.sentences import sentence
 from tests.support.servers.search_engine import SearchEngine, page

@@ -11,7 +11,8 @@ from custom_components.chatterbox.settings.agent import (
     SUMMARY_OWN_MODEL,
     settings_of,
 )
-from tests.flows.test_agent_flow import advanced, change, submit, suggested
+from tests.flows.agent_forms import advanced, change, submit
+from tests.flows.test_agent_flow import suggested
 from tests.support.config_entries import only_agent, server_entry, set_up
 from tests.support.servers.dialects import ScriptedOllama
 from tests.support.servers.in_process import serving_script

@@ -18,14 +18,13 @@ from custom_components.chatterbox.nlu.requests import (
     PlayRequest,
     SpokenRequest,
     StateQuestion,
-    Surroundings,
     TimerRequest,
     UnknownName,
     WorldQuestion,
 )
 from custom_components.chatterbox.nlu.understanding import understand
 from tests.nlu.home import demo_names
-from tests.nlu.spoken_requests import HERE, SENTENCES, words_of
+from tests.nlu.spoken_requests import HERE, SENTENCES, rows, words_of
 
 LANGUAGES = Path(lexicons.__file__).parents[1] / "languages"
 LEAST_REQUESTS, LEAST_RIGHT = 100, 0.9
@@ -95,17 +94,6 @@ def short(request: SpokenRequest) -> str:  # noqa: C901, PLR0911 one of each kin
             return " ".join(filter(None, (form, *sorted(ids), state)))
 
 
-def rows(section: str, *languages: str) -> list[tuple[str, str, str]]:
-    """Return the sentences of a section in some languages, or in all of them, with what they mean."""
-    return [
-        (language, sentence, meaning)
-        for language, sections in SENTENCES.items()
-        if language in (languages or SENTENCES)
-        for meaning, texts in sections.get(section, {}).items()
-        for sentence in texts
-    ]
-
-
 @pytest.mark.parametrize("language", SENTENCES)
 def test_a_sentence_has_one_meaning(language: str) -> None:
     wrong = [
@@ -137,35 +125,6 @@ def test_what_is_no_plain_request_is_not_understood(language: str) -> None:
         for _, sentence, _ in rows("none", language)
         if understood(sentence, language)
     ] == []
-
-
-@pytest.mark.parametrize(
-    ("sentence", "lights"),
-    [
-        ("turn off the lights", 14),
-        ("turn off the lights in the kitchen", 3),
-        ("turn the room light off", 0),
-    ],
-)
-def test_without_a_room_the_lights_are_all_of_them(sentence: str, lights: int) -> None:
-    words = words_of("en")
-    requests = understand(sentence, demo_names("en", words), Surroundings())
-    assert (
-        sum(len(one.ids) for one in requests if isinstance(one, EntityCommand))
-        == lights
-    )
-    assert [one for one in requests if not isinstance(one, EntityCommand)] == []
-
-
-@pytest.mark.parametrize(("language", "sentence", "name"), rows("unknown"))
-def test_a_name_that_nothing_has_is_told_as_it_was_said(
-    language: str, sentence: str, name: str
-) -> None:
-    words = words_of(language)
-    unknown = understand(sentence, demo_names(language, words), HERE)
-    assert [one.text for one in unknown if isinstance(one, UnknownName)] == [
-        name
-    ] * bool(name)
 
 
 @pytest.mark.parametrize("language", SENTENCES)

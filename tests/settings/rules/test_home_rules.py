@@ -49,13 +49,9 @@ from custom_components.chatterbox.settings.rules import (
     with_pin_uses,
     without_effect,
 )
-from tests.flows.approval_form.test_approval_flow import (
-    DOTS,
-    STORAGE_OF_TESTS,
-    approvals,
-    placeholders,
-)
-from tests.flows.test_agent_flow import choose, submit
+from tests.flows.agent_forms import choose, submit
+from tests.flows.approval_form.test_approval_flow import DOTS, STORAGE_OF_TESTS
+from tests.flows.rule_forms import approvals, placeholders
 from tests.support.config_entries import only_agent
 from tests.support.home_rules import set_home_rules
 from tests.support.talk import DOOR, LIGHT, PART, move_into_the_demo_home, speech
@@ -73,7 +69,6 @@ NOT_KNOWN: Final = (
     "The rules of this home can't be read, or have to be entered again, so I change nothing."
     " Open Settings, Repairs in Home Assistant."
 )
-
 type Storage = dict[str, Any]  # as the test storage of Home Assistant is typed
 
 

@@ -1,0 +1,1 @@
+"""Tests of `turns/review.py`, by topic."""
