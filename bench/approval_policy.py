@@ -223,13 +223,16 @@ def write(kind: str, measured: list[Round]) -> float:
 
 
 async def longest_hold(doing: Awaitable[object]) -> float:
-    """Return the seconds of processor time for which something keeps everything else from the event loop at most."""
-    longest, last, loop = 0.0, time.process_time(), asyncio.get_running_loop()
+    """Return the seconds of processor time for which something keeps everything else from the event loop at most.
+
+    The time of other threads does not count: they let the event loop run meanwhile.
+    """
+    longest, last, loop = 0.0, time.thread_time(), asyncio.get_running_loop()
     task = asyncio.ensure_future(doing)
 
     def beat() -> None:
         nonlocal longest, last
-        now = time.process_time()
+        now = time.thread_time()
         longest, last = max(longest, now - last), now
         if not task.done():
             loop.call_soon(beat)

@@ -138,6 +138,8 @@ def plain_name(name: str) -> str:
 
 def in_ascii_digits(text: str) -> str:
     """Return a text with the digits 0 to 9 in place of those of other scripts: "٤" is 4."""
+    if text.isascii():
+        return text
     return _DIGIT.sub(
         lambda digit: str(unicodedata.decimal(digit[0])),
         text,

@@ -5,6 +5,7 @@ exposed names that select something. Its second recognizer, which guesses, is no
 and sentence triggers are left to their automations.
 """
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -103,6 +104,9 @@ async def async_recognize(
     intents = await agent.async_get_or_load_intents(user_input.language)
     if intents is None:
         return None
+    # After a change of the home, its tools were described before, and its names are
+    # read now.
+    await asyncio.sleep(0)
     user_input = replace(
         user_input,
         text=readable_sentence(hass, user_input.text),

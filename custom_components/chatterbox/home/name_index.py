@@ -37,6 +37,18 @@ _SPELLED_OUT: Final = str.maketrans(
     }
 )
 _EMOJI_KINDS: Final = frozenset({"So", "Sk", "Me"})
+
+
+class _Spaced(dict[int, str]):
+    """Translates emoji to spaces, and looks each character up once: a home has many names."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        self[code] = " " if unicodedata.category(char) in _EMOJI_KINDS else char
+        return self[code]
+
+
+_WITHOUT_EMOJI: Final = _Spaced()
 _LONGEST: Final = 24
 """Words, or characters of a script without spaces, of a name that is found in a text."""
 _NAMES_APART: Final = re.compile(r"\(also\b|[,()=]")
@@ -67,14 +79,11 @@ class NameIndex[Key]:
         """Add a name of a thing."""
         words = name_words(name)
         self._written[words].add(key)
-        without_emoji = "".join(
-            " " if unicodedata.category(char) in _EMOJI_KINDS else char
-            for char in words
-        )
-        for form in (words, without_emoji):
-            for folded in {_folded(form), _folded(form.translate(_SPELLED_OUT))} - {""}:
-                self._folded[folded].add(key)
-                self._heads.add(_head(folded))
+        forms = {words, words.translate(_WITHOUT_EMOJI)}
+        forms |= {form.translate(_SPELLED_OUT) for form in forms}
+        for folded in {_folded(form) for form in forms} - {""}:
+            self._folded[folded].add(key)
+            self._heads.add(_head(folded))
 
     def may_begin(self, part: str) -> bool:
         """Return whether a name may begin with a part of a text."""

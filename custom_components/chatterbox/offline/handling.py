@@ -393,20 +393,13 @@ def _preferences(
 
     Home Assistant says that there is none at all then.
     """
-    near = intent.MatchTargetsPreferences(area_id=area.id if area else None)
-    found = intent.async_match_targets(
-        hass,
-        selection(
-            slots,
-            DOMAIN,
-            None,
-        ),
-        near,
-    )
+    nowhere = intent.MatchTargetsPreferences()
+    if area is None:
+        return nowhere
+    near = intent.MatchTargetsPreferences(area_id=area.id)
+    found = intent.async_match_targets(hass, selection(slots, DOMAIN, None), near)
     is_elsewhere = found.no_match_reason is intent.MatchFailedReason.NAME
-    if is_elsewhere:
-        return intent.MatchTargetsPreferences()
-    return near
+    return nowhere if is_elsewhere else near
 
 
 def state_sentence(

@@ -5,6 +5,7 @@ sentences, and then the reading. Its second recognizer, which passes over words,
 never asked.
 """
 
+import asyncio
 import re
 from dataclasses import replace
 from typing import Final
@@ -89,16 +90,11 @@ async def async_sentence_effects(
     if effects in (None, NOTHING):
         reading = await async_read_sentence(hass, user_input)
         if reading.calls:
-            return joined(
-                [
-                    _intent_effects(
-                        hass,
-                        one.intent,
-                        {**one.slots},
-                    )
-                    for one in reading.calls
-                ]
-            )
+            found: list[KnownEffects] = []
+            for one in reading.calls:
+                found.append(_intent_effects(hass, one.intent, {**one.slots}))
+                await asyncio.sleep(0)  # there may be hundreds, as in "all lights"
+            return joined(found)
         reads = _entities_asked_about(hass, reading)
         if reads:
             return run_by(
