@@ -117,7 +117,8 @@ def _visible(tools: _Offered) -> tuple[ToolDefinition, ...]:
     }
     names = Counter(bare.values())
     # A service refuses all tools for a name that begins with a digit, or that is empty.
-    alone = {name for name, count in names.items() if count == 1 and name[:1].isalpha()}
+    plain = [name for name in names if name[:1].isalpha()]
+    alone = {name for name in plain if names[name] == 1}
     seen = [
         _without_prefix(tool) if tool.is_bare and bare[tool.name] in alone else tool
         for tool in (*rest, *joined)

@@ -331,7 +331,10 @@ def shortened(text: str, length: int) -> str:
         return text
     count = length - len(_note(len(text)))
     end = count // 4
-    return text[: count - end] + _note(len(text) - count) + text[len(text) - end :]
+    first = text[: count - end]
+    last = text[len(text) - end :]
+    note = _note(len(text) - count)
+    return first + note + last
 
 
 def clipped(text: str, length: int) -> str:
@@ -462,9 +465,13 @@ _TORN: Final = re.compile(r"\x00(?:([0-9a-f]{2})|(?=[^\x00-\x9f]))", re.IGNORECA
 
 def mended_text(text: str) -> str:
     """Return a text with the letters of torn escapes, and without control characters at its ends."""
-    return _TORN.sub(lambda torn: chr(int(torn[1], 16)) if torn[1] else "", text).strip(
-        _CONTROLS
-    )
+
+    def letter(torn: re.Match[str]) -> str:
+        if torn[1]:
+            return chr(int(torn[1], 16))
+        return ""
+
+    return _TORN.sub(letter, text).strip(_CONTROLS)
 
 
 def without_tokens(text: str) -> str:

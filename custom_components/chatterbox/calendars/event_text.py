@@ -107,7 +107,10 @@ class EventText:
             if self.names_calendars:
                 text += f" ({self.names(one.calendars)})"
             days.setdefault(one.begin.date(), []).append(text)
-        texts = [f"{self.day(day)}: {'; '.join(those)}." for day, those in days.items()]
+        texts = []
+        for day, those in days.items():
+            events = "; ".join(those)
+            texts.append(f"{self.day(day)}: {events}.")
         more = len(found) - _MOST
         if more:
             texts += [self.say("more", count=str(more))] if more > 0 else []

@@ -566,7 +566,8 @@ def _summary(
     """Return the day and the time of an event that is not there yet."""
     text = request.text
     whole = text.range(time)
-    if is_of_days or time.begin.date() == (time.end - timedelta(minutes=1)).date():
+    last_minute = time.end - timedelta(minutes=1)
+    if is_of_days or time.begin.date() == last_minute.date():
         return f"{whole[:1].upper()}{whole[1:]}"
     last = text.moment(time.end, is_first=False)
     return f"{text.moment(time.begin)}, {text.say('until', end=last)}"

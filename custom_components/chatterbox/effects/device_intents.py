@@ -336,8 +336,11 @@ class DeviceIntent(intent.IntentHandler):
         name, area, floor, near, near_floor = (
             slots.get(slot, {}).get("value")
             for slot in (
-                *("name", "area", "floor"),
-                *("preferred_area_id", "preferred_floor_id"),
+                "name",
+                "area",
+                "floor",
+                "preferred_area_id",
+                "preferred_floor_id",
             )
         )
         is_group = MEMBERS in values

@@ -909,11 +909,9 @@ _OF_PLAYERS: Final = {
 _READ_FIRST: Final = frozenset(
     {
         *_OF_PLAYERS.values(),
-        *(
-            "HassClimateSetTemperature",
-            "HassSetVolume",
-            "HassSetVolumeRelative",
-        ),
+        "HassClimateSetTemperature",
+        "HassSetVolume",
+        "HassSetVolumeRelative",
         INTENT_MEDIA_SEARCH_AND_PLAY,
     }
 )

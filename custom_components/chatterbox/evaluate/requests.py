@@ -391,9 +391,11 @@ async def async_make_requests(
         *_devices(hass),
     )
     made: list[list[TrialRequest]] = []
+    of_all = sum(_DATA.shares.values())
     for group, requests in (await writer.async_by_group()).items():
         made.append([])
-        for _ in range(-(-_DATA.shares[group] * most // sum(_DATA.shares.values()))):
+        share = _DATA.shares[group] * most
+        for _ in range(-(-share // of_all)):  # rounded up
             await asyncio.sleep(0)
             made[-1] += islice(requests, 1)
     return [one for row in zip_longest(*made) for one in row if one][:most]

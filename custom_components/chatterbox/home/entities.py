@@ -227,7 +227,8 @@ def _divided(entity: NamedEntity) -> tuple[str, str, str, str]:
         room = ""
     rest = full[len(room) :]
     short = rest.lstrip(_JOINTS)
-    is_signed = short[:1].isdigit() and rest.removesuffix(short)[-2:] in (" -", " .")
+    joint = rest.removesuffix(short)
+    is_signed = short[:1].isdigit() and joint.endswith((" -", " ."))
     if (
         entity.needs_whole_name
         or not room

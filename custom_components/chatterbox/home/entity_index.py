@@ -232,7 +232,8 @@ class EntityIndex:
         named = self.named_rooms(query.words)
         reserved = int(most * (_OF_THE_NAMED if named else _OF_THE_NEAR))
         near = sorted(self._in_rooms(named or {query.area_id}), key=place)[:reserved]
-        others = sorted(scores.keys() - {*near}, key=place)[: most - len(near)]
+        left = most - len(near)
+        others = sorted(scores.keys() - {*near}, key=place)[:left]
         return [
             self.home.entities[index] for index in sorted((*near, *others), key=place)
         ]

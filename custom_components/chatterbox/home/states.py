@@ -52,7 +52,9 @@ def short_states(
         entries = _ENTRIES.validate_python(yaml.load(text.partition("\n")[2], _LOADER))  # noqa: S506  # a safe loader
     except ValidationError, yaml.YAMLError:
         return text
-    areas = {room.area_id: ", ".join((room.name, *room.aliases)) for room in home.rooms}
+    areas = {}
+    for room in home.rooms:
+        areas[room.area_id] = ", ".join((room.name, *room.aliases))
     names = {
         (
             ", ".join(one.names),

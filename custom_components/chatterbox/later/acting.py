@@ -205,12 +205,10 @@ class PlanRunner:
         home = silent_home(self.hass)
         with in_turn():
             tools = await async_gather_tools(
-                *(
-                    home,
-                    user_input,
-                    ulid_now(),
-                    agent.settings,
-                ),
+                home,
+                user_input,
+                ulid_now(),
+                agent.settings,
                 understands_sentences=agent.understands_sentences,
                 agent=agent.id,
                 speaker=plan.asker.speaker,

@@ -293,7 +293,7 @@ async def _async_prepare_move(call: OwnCall) -> Prepared | Deny:
             _ARGUMENTS: json_loads_object(plan.call.arguments),
         }
         return await _async_fitted(
-            *(call, given | planned), When(f"{time}.", moved.triggers, comes_again)
+            call, given | planned, When(f"{time}.", moved.triggers, comes_again)
         )
     words = await _async_say(call, [plan])
     return _timed_itself(
@@ -637,7 +637,9 @@ def _lasting(text: str) -> tuple[str, int]:
     found = _LASTING.fullmatch(text.strip())
     if found is None or not found[2]:
         return text.strip(), 0
-    return found[1], min(int(found[2]) * _UNITS[found[3].lower()], _LONGEST_WAIT)
+    unit = _UNITS[found[3].lower()]
+    seconds = int(found[2]) * unit
+    return found[1], min(seconds, _LONGEST_WAIT)
 
 
 def _condition(given: JsonObject) -> Condition | None:

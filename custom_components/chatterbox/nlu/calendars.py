@@ -104,12 +104,10 @@ class _Sentence:
         """Yield where a phrase that begins at a word may end, with what is found in it."""
         for action in node.values:
             yield at, replace(found, action=action)
-        if at < len(self.heard) and (following := node.words.get(self.heard[at])):
-            yield from self._below(
-                following,
-                at + 1,
-                found,
-            )
+        if at < len(self.heard):
+            next_node = node.words.get(self.heard[at])
+            if next_node:
+                yield from self._below(next_node, at + 1, found)
         for name, following in node.slots.items():
             for end, filled in self._filled(name, at, found):
                 yield from self._below(

@@ -30,21 +30,17 @@ from .vocabulary import HomeVocabulary, KnownEntity
 
 ME: Final = "me"
 _SHARED: Final = (
-    *(
-        "accented",
-        "article",
-        "aspect",
-        "endings",
-        "heads",
-        "kind",
-        "place",
-        "point",
-    ),
-    *(
-        "joining",
-        "preposition",
-        "unit",
-    ),
+    "accented",
+    "article",
+    "aspect",
+    "endings",
+    "heads",
+    "kind",
+    "place",
+    "point",
+    "joining",
+    "preposition",
+    "unit",
 )
 """The sections of `requests.toml` that are used, too."""
 _ROLES: Final = (
@@ -330,9 +326,11 @@ def _after(
     phrases: Sequence[Sequence[str]],
 ) -> int:
     """Return the place after all phrases that follow each other from a place on."""
-    while found := next((one for one in phrases if one and _is_at(heard, at, one)), ()):
-        at += len(found)
-    return at
+    while True:
+        found = [one for one in phrases if one and _is_at(heard, at, one)]
+        if not found:
+            return at
+        at += len(found[0])
 
 
 def _meant(reading: Reading) -> tuple[str, str] | None:

@@ -353,27 +353,23 @@ def _phrases(table: PhraseTable) -> Iterator[tuple[PhraseMeaning, str]]:
 
 _MANY: Final = frozenset(
     {
-        *(
-            "light",
-            "lights",
-            "fans",
-            "plugs",
-            "covers",
-            "curtains",
-            "awnings",
-            "garages",
-            "doors",
-            "windows",
-            "locks",
-        ),
-        *(
-            "thermostats",
-            "players",
-            "tvs",
-            "valves",
-            "list",
-            "lists",
-        ),
+        "light",
+        "lights",
+        "fans",
+        "plugs",
+        "covers",
+        "curtains",
+        "awnings",
+        "garages",
+        "doors",
+        "windows",
+        "locks",
+        "thermostats",
+        "players",
+        "tvs",
+        "valves",
+        "list",
+        "lists",
     }
 )
 """Kinds of which there are mostly several."""

@@ -14,17 +14,16 @@ from .vocabulary import HomeVocabulary, KnownEntity
 
 _WEATHER: Final = frozenset(
     {
-        *(
-            "weather",
-            "temperature",
-            "rain",
-            "snow",
-            "sun",
-            "wind",
-            "fog",
-            "clouds",
-        ),
-        *("storm", "feel"),
+        "weather",
+        "temperature",
+        "rain",
+        "snow",
+        "sun",
+        "wind",
+        "fog",
+        "clouds",
+        "storm",
+        "feel",
     }
 )
 _GENERAL: Final = frozenset({"weather", "temperature"})

@@ -357,7 +357,8 @@ class CommandTargets:
         if not named or not {span.role for span in named} <= _NAMES:
             return Choice(ids)
         before = reading.text(0, named[0].start).replace(GAP, " ")
-        after = reading.text(named[-1].end, len(reading.tokens)).replace(GAP, " ")
+        end = len(reading.tokens)
+        after = reading.text(named[-1].end, end).replace(GAP, " ")
         return Choice(ids, f"{before} {GAP} {after}".strip())
 
     def _are_all_meant(

@@ -339,7 +339,8 @@ def _of_list(parts: Parts) -> ListRequest | OpenQuestion | None:
 def _with_item(parts: Parts) -> Parts:
     """Return words in which the name of another entity beside a list is an item: "put coffee on the list"."""
     listed = [_LIST in parts.names.domains(one.ids) for one in parts.named]
-    if not (any(listed) or _LISTS & {*parts.values(Role.KIND)}) or all(listed):
+    is_of_list = any(listed) or _LISTS & {*parts.values(Role.KIND)}
+    if not is_of_list or all(listed):
         return parts
     named = zip(
         parts.all(Role.ENTITY),
@@ -427,7 +428,8 @@ def _act_of_question(parts: Parts) -> str:
         return ""
     forms = {*parts.values(Role.QUESTION)}
     roles = [span.role for span in parts.spans]
-    if forms <= {"is"} and {Role.BE, Role.QUESTION} & {roles[0], roles[-1]}:
+    begins_or_ends = {Role.BE, Role.QUESTION} & {roles[0], roles[-1]}
+    if forms <= {"is"} and begins_or_ends:
         return "has"
     is_which = "lists" in parts.values(Role.KIND) and forms & {"what", "which"}
     return "read" if is_which else ""

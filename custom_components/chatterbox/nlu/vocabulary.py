@@ -14,20 +14,16 @@ TOLD: Final = "!"
 """Ends the values of words that say by themselves that they are modes."""
 _USUAL: Final = frozenset(
     {
-        *(
-            "heat",
-            "cool",
-            "heat_cool",
-            "auto",
-            "dry",
-            "fan_only",
-            "eco",
-        ),
-        *(
-            "shuffle",
-            "repeat_one",
-            "repeat_all",
-        ),
+        "heat",
+        "cool",
+        "heat_cool",
+        "auto",
+        "dry",
+        "fan_only",
+        "eco",
+        "shuffle",
+        "repeat_one",
+        "repeat_all",
     }
 )
 """Modes that are understood wherever anything has modes: a device that lacks one says so."""

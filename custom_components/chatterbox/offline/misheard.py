@@ -168,7 +168,10 @@ def _openings(
 ) -> Iterator[_Guess]:
     """Yield beginnings that sound like the first one or two words, unless these are one."""
     ends = [one.end() for one in found[:2]]
-    heard = [fold(found[0].string[found[0].start() : end]) for end in ends]
+    heard = []
+    for end in ends:
+        begin = found[0].start()
+        heard.append(fold(found[0].string[begin:end]))
     known = [(one, fold(one)) for one in divided(words.openings)]
     is_opening = any(folded in heard for _, folded in known)
     for end, start in zip(ends, heard, strict=True):
@@ -306,8 +309,12 @@ def _names_of(
     names = dict.fromkeys(
         f"{name} {particle}".strip() for several in named for name in several
     )
-    words = {name: tuple(_WORD.findall(fold(name))) for name in names}
-    return [(name, own, _bits("".join(own))) for name, own in words.items() if own]
+    known = []
+    for name in names:
+        own = tuple(_WORD.findall(fold(name)))
+        if own:
+            known.append((name, own, _bits("".join(own))))
+    return known
 
 
 async def async_meant(

@@ -264,9 +264,10 @@ async def async_with_names(
     names = " and ".join(
         sorted({entity_name(hass, action.entity_id) for action in actions_of(effects)})
     )
+    others = " ".join(_PRONOUNS.sub("", text).split())
     named = replace(
         user_input,
-        text=f"{' '.join(_PRONOUNS.sub('', text).split())} {names}",
+        text=f"{others} {names}",
         conversation_id=None,
     )
     is_same = names and await async_sentence_effects(hass, named) == effects

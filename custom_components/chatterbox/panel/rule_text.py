@@ -93,7 +93,8 @@ class RuleText:
                 "asked_use", targets=self._listed(sorted(map(tool_name, rule.tools)))
             )
         kinds = {kind_of(action) for action in rule.actions}
-        kinds -= set[ActionKind]().union(*(_IMPLIED.get(kind, ()) for kind in kinds))
+        implied = [_IMPLIED.get(kind, ()) for kind in kinds]
+        kinds -= set[ActionKind]().union(*implied)
         vague = [action for action in rule.actions if kind_of(action) in _UNNAMED]
         targets = self._targets(rule)
         parts = [

@@ -48,11 +48,9 @@ RELIANCES: Final[Sequence[Reliance[Any]]] = (
         for one in vars(component).values()
         if isinstance(one, Reliance)
     ),
-    *(
-        *intent.CLASSES,
-        *llm.TOOLS,
-        *script.ENTITIES,
-    ),
+    *intent.CLASSES,
+    *llm.TOOLS,
+    *script.ENTITIES,
 )
 """All that Chatterbox relies on inside Home Assistant."""
 

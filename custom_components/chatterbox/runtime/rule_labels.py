@@ -162,7 +162,11 @@ def _held(
 
 
 def _sorted(names: Mapping[str, str]) -> dict[str, str]:
-    return dict(sorted(names.items(), key=lambda item: (item[1].casefold(), item[0])))
+    def place(item: tuple[str, str]) -> tuple[str, str]:
+        key, name = item
+        return name.casefold(), key
+
+    return dict(sorted(names.items(), key=place))
 
 
 @callback

@@ -414,11 +414,11 @@ def policy_from_json(stored: JsonValue) -> Policy:
         return Policy(_RULES.validate_python(stored))
     except ValidationError as error:
         flaws = error.errors(include_url=False)
-        refused = PolicyError(
-            "; ".join(
-                f"{'.'.join(map(str, flaw['loc']))}: {flaw['msg']}" for flaw in flaws
-            )
-        )
+        texts = []
+        for flaw in flaws:
+            place = ".".join(map(str, flaw["loc"]))
+            texts.append(f"{place}: {flaw['msg']}")
+        refused = PolicyError("; ".join(texts))
         refused.condition, refused.value = (
             str((*flaws[0]["loc"], "", "")[1]),
             str(flaws[0]["input"]),

@@ -236,7 +236,9 @@ _LATIN: Final = "\u2e7f"
 
 def in_sentences(texts: Sequence[str]) -> str:
     """Join texts, each but the last with a full stop: Home Assistant's "Turned on the light" has none."""
-    return " ".join([*map(_with_full_stop, texts[:-1]), *texts[-1:]])
+    ended = map(_with_full_stop, texts[:-1])
+    last = texts[-1:]
+    return " ".join((*ended, *last))
 
 
 def _with_full_stop(text: str) -> str:

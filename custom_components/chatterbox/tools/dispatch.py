@@ -281,22 +281,18 @@ _WORKED: Final = frozenset({"completed", "done", "ok", "success"})
 """Values of the field `status` of a result."""
 _EXPLAINING: Final = frozenset(
     {
-        *(
-            "code",
-            "description",
-            "detail",
-            "details",
-            "error",
-            "error_code",
-            "error_message",
-            "errors",
-            "message",
-        ),
-        *(
-            "reason",
-            "status",
-            "status_code",
-        ),
+        "code",
+        "description",
+        "detail",
+        "details",
+        "error",
+        "error_code",
+        "error_message",
+        "errors",
+        "message",
+        "reason",
+        "status",
+        "status_code",
     }
 )
 """Fields of a result that tell no more than that it failed, and why."""

@@ -453,7 +453,8 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         text=user_input.text,
     )
     offered = offered_to(
-        *(hass, settings),
+        hass,
+        settings,
         home_is_large=offer.home_is_large,
         to_guest=speaker.is_guest,
     )
@@ -461,7 +462,13 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         tool.definition.name: tool for tool in offered if has_own_tools or tool.label
     }
     dispatcher = OwnDispatcher(
-        *(hass, own, llm_context, settings, agent, speaker, user_input.satellite_id),
+        hass,
+        own,
+        llm_context,
+        settings,
+        agent,
+        speaker,
+        user_input.satellite_id,
         names=offer.name_resolver,
         repair=offer.repair,
     )

@@ -290,12 +290,10 @@ class DryConversation:
                 turn_input, prepared, thread, recorder
             )
             await async_stream_into_chat_log(
-                *(
-                    chat_log,
-                    self._built.entity_id,
-                    stream,
-                    record,
-                ),
+                chat_log,
+                self._built.entity_id,
+                stream,
+                record,
                 follow=taker.async_follow,
             )
         return taker

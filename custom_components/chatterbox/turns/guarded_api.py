@@ -113,17 +113,16 @@ class _GuardedTool(llm.Tool):
             await async_get_speaker(hass, user_input), asking=Asking.NOBODY
         )
         guard = CallGuard(
-            *(hass, None, speaker, self._offer.dispatcher.async_effects),
+            hass,
+            None,
+            speaker,
+            self._offer.dispatcher.async_effects,
             has_outside_content=True,  # what another agent has read is not known
             labels=self._offer.labels,
         )
         origin = turn_origin(user_input, agent_id, "", speaker)
         texts = await async_get_change_texts(hass)
-        audit = CallAudit(
-            texts,
-            {**origin, "source": self._source},
-            context,
-        )
+        audit = CallAudit(texts, {**origin, "source": self._source}, context)
         audit.reviewed_by(guard)
         async_get_context_watch(hass).take_for_turn(context)
         call = ToolCall(

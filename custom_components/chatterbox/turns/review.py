@@ -356,18 +356,14 @@ class AgentReviews:
         reported = tools.definitions, settings.confirmation, tools.done_keys
         composer = TranslatedComposer(sentences, *reported)
         review = TurnReview(
-            *(
-                self,
-                turn_input,
-                tools,
-                recorder.record.origin,
-            ),
-            *(
-                composer,
-                guard,
-                recorder.audit,
-                check,
-            ),
+            self,
+            turn_input,
+            tools,
+            recorder.record.origin,
+            composer,
+            guard,
+            recorder.audit,
+            check,
         )
         tools.own.offered, tools.own.allowed = turn.tools, turn.allowed_tools
         tools.own.approval_of = review.approval_of
@@ -445,18 +441,19 @@ class AgentReviews:
         person = replace(speaker, asking=Asking.PERSON)
         with in_turn():
             tools = await async_gather_tools(
-                *(self.hass, user_input, where, agent.settings),
+                self.hass,
+                user_input,
+                where,
+                agent.settings,
                 understands_sentences=agent.understands_sentences,
                 agent=agent.id,
                 speaker=person,  # a guess has its effects, too
             )
             guard = CallGuard(
-                *(
-                    self.hass,
-                    None,
-                    speaker,
-                    tools.dispatcher.async_effects,
-                ),
+                self.hass,
+                None,
+                speaker,
+                tools.dispatcher.async_effects,
                 has_outside_content=False,
                 labels=tools.labels,
             )

@@ -239,7 +239,9 @@ def _first_items(
     room -= _MARK_LENGTH
     lengths = (len(_written(item)) + 1 for item in items)
     first = items[: _count_within(room, lengths)] or [_fitting(items[0], room)]
-    return [*first, f"{ELLIPSIS} {len(items) - len(first)} more of {len(items)}"]
+    others = len(items) - len(first)
+    note = f"{ELLIPSIS} {others} more of {len(items)}"
+    return [*first, note]
 
 
 def _fitting_entries(entries: JsonObject, room: int) -> JsonObject:

@@ -477,12 +477,10 @@ class TurnRunner:
         _LOGGER.log(
             logging.WARNING if bound else logging.DEBUG,
             "A turn ended as %s after %d inferences, %d tool calls and %.1f s%s",
-            *(
-                reason,
-                state.iterations,
-                state.tool_calls,
-                state.turn.limits.deadline - self._time_left(),
-            ),
+            reason,
+            state.iterations,
+            state.tool_calls,
+            state.turn.limits.deadline - self._time_left(),
             f", at its bound {bound}" if bound else "",
         )
         return TurnFinished(

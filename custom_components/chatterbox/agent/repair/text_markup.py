@@ -486,27 +486,22 @@ def _noise() -> Iterator[Marker]:
 
 _QUOTES: Final = OneOf(("", '"', "'", "“", "”"))
 _JSON: Final[tuple[MarkerPart, ...]] = (
-    *(
-        Run(r"\[", 1),
-        _SPACE,
-        "{",
-        _SPACE,
-    ),
-    *(
-        _QUOTES,
-        OneOf(_TABLE.keys),
-        _QUOTES,
-        _SPACE,
-        ":",
-    ),
+    Run(r"\[", 1),
+    _SPACE,
+    "{",
+    _SPACE,
+    _QUOTES,
+    OneOf(_TABLE.keys),
+    _QUOTES,
+    _SPACE,
+    ":",
 )
 _FENCE: Final[tuple[MarkerPart, ...]] = (
-    *("```", OneOf(("", "json", "python", "py", "xml", "text", "plaintext"))),
-    *(
-        _IN_LINE,
-        "\n",
-        _SPACE,
-    ),
+    "```",
+    OneOf(("", "json", "python", "py", "xml", "text", "plaintext")),
+    _IN_LINE,
+    "\n",
+    _SPACE,
 )
 _MARKS: Final = Run("[`*]", 2)
 """Around code, and bold text."""
@@ -643,8 +638,13 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
     else:
         role = assistant
     addressed = Opening(
-        *(role, _headers(*_CHANNELS), " to=", _RECIPIENT),
-        *(_IN_LINE, OneOf(("", "json", "code")), _SPACE),
+        role,
+        _headers(*_CHANNELS),
+        " to=",
+        _RECIPIENT,
+        _IN_LINE,
+        OneOf(("", "json", "code")),
+        _SPACE,
         then=r"\{",
     )
     json = OneOf(("", "json", " json"))
@@ -669,14 +669,8 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
         )
         yield Marker(recipient, CALL_OF_CHANNEL, keeps_opening=True)
         yield Marker(Opening(_headers("analysis"), then=_NOT_LOWER), draft)
-        yield Marker(
-            Opening(
-                _headers("commentary"),
-                json,
-                then=r"\{",
-            ),
-            Region(Kind.MESSAGE),
-        )
+        commentary = Opening(_headers("commentary"), json, then=r"\{")
+        yield Marker(commentary, Region(Kind.MESSAGE))
         yield Marker(
             Opening(
                 _headers("", "a"), _headers("commentary", "final"), then=_NOT_LOWER

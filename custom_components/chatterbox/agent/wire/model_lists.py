@@ -11,18 +11,14 @@ from ..messages import JsonObject, JsonValue
 from .reply_reader import Lenient, WireModel, at, parse_as
 
 _WINDOW_FIELDS: Final = (
-    *(
-        ("meta", "n_ctx"),
-        ("top_provider", "context_length"),
-        ("loaded_context_length",),
-        ("max_model_len",),
-    ),
-    *(
-        ("context_length",),
-        ("context_window",),
-        ("max_context_length",),
-        ("max_input_tokens",),
-    ),
+    ("meta", "n_ctx"),
+    ("top_provider", "context_length"),
+    ("loaded_context_length",),
+    ("max_model_len",),
+    ("context_length",),
+    ("context_window",),
+    ("max_context_length",),
+    ("max_input_tokens",),
 )
 _BARE_LIST: Final = BeforeValidator(
     lambda sent: {"data": sent} if sent and isinstance(sent, list) else sent

@@ -469,9 +469,8 @@ def delete_turn(connection: Connection, turn: StoredTurn) -> int:
 
 def last_end(connection: Connection) -> int:
     """Return when the turn that was stored last has ended, in seconds since the epoch; 0 without any."""
-    return int(
-        connection.scalar(select(turns.c.at).order_by(turns.c.seq.desc()).limit(1)) or 0
-    )
+    newest_first = select(turns.c.at).order_by(turns.c.seq.desc())
+    return int(connection.scalar(newest_first.limit(1)) or 0)
 
 
 def count_responses(
@@ -600,7 +599,9 @@ def _last_too_much(
     """Return the `seq` of the last record that exceeds a total size, counted from the newest."""
     if size is None:
         return None
-    running = func.sum(table.c.size).over(order_by=table.c.seq.desc()).label("running")
+    total = func.sum(table.c.size)
+    newest_first = table.c.seq.desc()
+    running = total.over(order_by=newest_first).label("running")
     sums = select(table.c.seq, running).where(is_theirs).subquery()
     last: int | None = connection.scalar(
         select(func.max(sums.c.seq)).where(sums.c.running > size)

@@ -282,8 +282,9 @@ def has_words(
     phrases = search_phrases(words)
     if not phrases:
         return false()
-    turn = (_FTS if connection.dialect.name == SQLITE else _VECTORS).c.turn
-    return turns.c.seq.in_(select(turn).where(_match(connection, None, phrases)[0]))
+    index = _FTS if connection.dialect.name == SQLITE else _VECTORS
+    matches, *_ = _match(connection, None, phrases)
+    return turns.c.seq.in_(select(index.c.turn).where(matches))
 
 
 def _ts_phrase(phrase: SearchPhrase) -> str:

@@ -1645,7 +1645,9 @@ def _counted(
         for pattern, plural in written_out.plurals
         if re.fullmatch(pattern, str(count))
     )
-    return f"{count}{written_out.gap}{forms[_FORMS.get(plural, len(forms) - 1)]}"
+    last = len(forms) - 1
+    form = forms[_FORMS.get(plural, last)]
+    return f"{count}{written_out.gap}{form}"
 
 
 def spoken_weekday(day: date, language: str) -> str:
