@@ -82,23 +82,19 @@ def _exact_tool(name: str, tools: Collection[ToolDefinition]) -> ToolDefinition 
     return next((tool for tool in tools if tool.name == name), None)
 
 
-def _no_markers(_: object) -> Markers:
+def _no_markers(*_: object, **_options: bool) -> Markers:
     return Markers()
 
 
-def _exactly(name: str) -> Callable[..., object]:
+def _exactly(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function of coercion that takes only what fits as it is."""
-    function = getattr(_FIT, name)
-    return lambda *arguments, **options: function(
-        *arguments, **(options | {"generous": False})
-    )
+    return lambda fit, *arguments: function(replace(fit, generous=False), *arguments)
 
 
 REPAIRS: Final = (
     Repair("calls and headers in the text", text_calls, "markers_for", _no_markers),
     Repair("the name of the tool", calls, "find_tool", _exact_tool),
-    Repair("one of several values", _FIT, "_fit_enum", _exactly("_fit_enum")),
-    Repair("a list of one", _FIT, "_fit_array", _exactly("_fit_array")),
+    Repair("a list of one", _FIT, "_fit_array", _exactly(_FIT._fit_array)),  # noqa: SLF001
     Repair("useless filters", intent_calls, "without_useless_filters", _argument(0)),
     Repair(
         "positions of what opens and closes",
@@ -146,10 +142,10 @@ class _Watch:
     ) -> Callable[..., object]:
         def note(arguments: tuple[object, ...], result: object) -> None:
             try:
-                changes = repair.left_out(*arguments) != result
+                otherwise = repair.left_out(*arguments)
             except ValueError:
-                changes = True
-            if changes:
+                otherwise = ValueError
+            if otherwise != result:
                 self.applied[repair.name].add(self.key)
 
         @wraps(function)

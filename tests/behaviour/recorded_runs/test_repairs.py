@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.behaviour.recorded_runs.hard_cases import read_hard_cases
-from tests.behaviour.recorded_runs.repairs import REPAIRS, Gain, measure
+from tests.behaviour.recorded_runs.repairs import REPAIRS, measure
 from tests.behaviour.recorded_runs.runs import read_batches
 
 
@@ -15,14 +15,18 @@ def test_a_repair_gains_what_fails_without_it() -> None:
     of_model = [run for run in garage.runs if run.model == "qwen3-4b-instruct"]
     runs = [replace(garage, runs=tuple(of_model[:4]))]
     cases = [one for one in read_hard_cases() if "stop_the_vacuum-4" in one.task]
-    chosen = [
-        one
-        for one in REPAIRS
-        if one.name
-        in {"positions of what opens and closes", "vacuums turned on and off"}
+
+    gains = [
+        (one.repair.name, one.applied, one.right, one.right_without)
+        for one in measure(REPAIRS, runs, cases)
     ]
 
-    assert measure(chosen, runs, cases) == [
-        Gain(chosen[0], 4, 4, 0),
-        Gain(chosen[1], 1, 1, 0),
+    assert gains == [
+        ("calls and headers in the text", 5, 5, 5),
+        ("the name of the tool", 5, 5, 0),
+        ("a list of one", 1, 1, 1),
+        ("useless filters", 1, 1, 0),
+        ("positions of what opens and closes", 4, 4, 0),
+        ("vacuums turned on and off", 1, 1, 0),
+        ("short names", 0, 0, 0),
     ]
