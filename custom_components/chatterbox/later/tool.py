@@ -21,11 +21,12 @@ from ..agent.protocols import Deny
 from ..agent.text import heard_words, plain_name
 from ..const import REDACTED_PIN
 from ..effects.effect import Effects, TimedCall, Touches, When, run_by
+from ..effects.intents import delay_of, delayed_command
 from ..home.description import quoted
 from ..home.entity_matches import entity_name
 from ..people.speakers import Asking, is_guest
 from ..settings.rules import async_get_home_rules
-from ..settings.tool_names import BROADCAST_TOOL, LATER_TOOL
+from ..settings.tool_names import BROADCAST_TOOL, LATER_TOOL, SENTENCE_TOOL
 from ..speech.sentences import async_error_text
 from ..speech.text.times import FURTHEST, as_repetition, lasting_words, prepare
 from ..tools.own.own_tool import (
@@ -1028,6 +1029,27 @@ async def _async_effects(call: OwnCall) -> Effects:
     )
 
 
+def _planned_command(
+    intent_type: str,
+    slots: JsonObject,
+) -> JsonObject | None:
+    """Plan a command for the end of a timer: a timer here runs none, since nobody would judge it then."""
+    command = delayed_command(intent_type, slots)
+    if not command:
+        return None
+    seconds = delay_of(slots)
+    if seconds:
+        when = f"in {seconds} seconds"
+    else:
+        when = ""
+    return {
+        _KIND: PlanKind.ACT,
+        _WHEN: when,
+        _TOOL: SENTENCE_TOOL,
+        _ARGUMENTS: {"sentence": command},
+    }
+
+
 _NOTHING: Final = "-"
 
 LATER: Final = OwnTool(
@@ -1046,6 +1068,7 @@ LATER: Final = OwnTool(
     run=_async_run,
     needs=can_act,
     prepare=_async_prepare,
+    in_place_of=_planned_command,
     # Source: `async_get_tools` (homeassistant.components.intent.llm).
     makes_untrue="This device is not able to start timers.",
     needless=urgency_without_night,

@@ -4,9 +4,18 @@ from dataclasses import replace
 
 import pytest
 
+from custom_components.chatterbox.tools.repair import intent_calls
 from tests.behaviour.recorded_runs.hard_cases import read_hard_cases
 from tests.behaviour.recorded_runs.repairs import REPAIRS, measure
 from tests.behaviour.recorded_runs.runs import read_batches
+
+
+def test_the_gain_of_each_repair_of_an_intent_is_measured() -> None:
+    measured = [getattr(one.owner, one.function) for one in REPAIRS]
+
+    assert [one for one in measured if one in intent_calls.ORDER] == [
+        *intent_calls.ORDER
+    ]
 
 
 @pytest.mark.usefixtures("socket_enabled")

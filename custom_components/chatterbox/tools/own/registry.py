@@ -77,6 +77,19 @@ def offered_to(
     return tuple([tool for tool in own if tool.needs is None or tool.needs(agent)])
 
 
+def call_in_place(
+    hass: HomeAssistant,
+    intent_type: str,
+    arguments: JsonObject,
+) -> tuple[str, JsonObject] | None:
+    """Return the name and the arguments of our tool that does what a call of an intent asks for, if one does."""
+    for tool in own_tools(hass):
+        taken = tool.in_place_of and tool.in_place_of(intent_type, arguments)
+        if taken:
+            return tool.definition.name, taken
+    return None
+
+
 def can_act(offered: Offered) -> bool:
     """Return whether an agent acts in the home: by tools of Home Assistant, or by its sentences without a model."""
     return bool(offered.settings.llm_apis) or not offered.settings.model

@@ -26,18 +26,12 @@ from homeassistant.helpers import (
 from ...agent.json.coercion import Unfit, fit_known
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...agent.text import plain_name
-from ...effects.intents import (
-    Naming,
-    delay_of,
-    delayed_command,
-    intent_naming,
-    selection,
-)
+from ...effects.intents import Naming, intent_naming, selection
 from ...home.description import listed
 from ...home.entities import telling_words
 from ...home.entity_matches import areas_of_entities, matching_states
 from ...home.request import Request
-from ...settings.tool_names import LATER_TOOL, SENTENCE_TOOL
+from ..own.registry import call_in_place
 from .short_names import EVERYTHING, entities_called, text_of, texts_of
 
 _CLASS: Final = "device_class"
@@ -99,6 +93,9 @@ class CallRepairs:
         if not isinstance(known, dict) or not arguments.keys() <= known.keys():
             # It may say when, how far or what not. The schema refuses it.
             return tool.name, arguments
+        taken_over = call_in_place(self.hass, own.intent_type, arguments)
+        if taken_over:
+            return taken_over
         call = CallToRepair(self, own.intent_type, tool.name, arguments)
         for repair in ORDER:
             call = repair(call)
@@ -170,25 +167,6 @@ class CallToRepair:
             for state in matching_states(hass, constraints, called)
             if not domains or state.domain in domains
         ]
-
-
-def planned_command(call: CallToRepair) -> CallToRepair:
-    """Plan a command for the end of a timer: a timer here runs none."""
-    command = delayed_command(call.intent_type, call.arguments)
-    if not command:
-        return call
-    seconds = delay_of(call.arguments)
-    arguments: JsonObject = {
-        "kind": "act",
-        "when": f"in {seconds} seconds" if seconds else "",
-        "tool": SENTENCE_TOOL,
-        "arguments": {"sentence": command},
-    }
-    return replace(
-        call,
-        tool=LATER_TOOL,
-        arguments=arguments,
-    )
 
 
 def without_useless_filters(call: CallToRepair) -> CallToRepair:
@@ -358,7 +336,6 @@ def started_or_sent_home(call: CallToRepair) -> CallToRepair:
 
 
 ORDER: Final[Sequence[Callable[[CallToRepair], CallToRepair]]] = (
-    planned_command,
     without_useless_filters,
     opened_or_closed,
     started_or_sent_home,
