@@ -1,12 +1,13 @@
 """Break lines that matter, one at a time, and count how many of them the tests notice.
 
 Run it with `python -m bench.mutations`: 40 lines, picked at random from the state
-machine, approvals, effects, the history store and the wire formats, are changed in
-copies of the working tree, and the tests of each module run against its mutants. It
-prints the survivors with a diff and ends with status 1 when fewer than 38 are caught.
-`--seed` picks other lines, `--number` more of them, `--area` those of one area alone. A
-mutant is caught, too, when its tests take three times as long as without it. Forty
-mutants take about 20 minutes of two processors.
+machine, approvals, effects, the history store, the wire formats, repairs of calls,
+sentences, plans and turns, are changed in copies of the working tree, and the tests of
+each module run against its mutants. It prints the survivors with a diff and ends with
+status 1 when fewer than 38 are caught. `--seed` picks other lines, `--number` more of
+them, `--area` those of one area alone. A mutant is caught, too, when its tests take
+three times as long as without it. Forty mutants take about half an hour of two
+processors.
 
 `mutmut` and `cosmic-ray` do not fit: both want to run one command for all mutants, or
 change the working tree.
@@ -87,6 +88,24 @@ AREAS: Final = {
         ("agent/wire/*.py",),
         ("agent/wire/**/test_*.py", "agent/providers/**/test_*.py"),
     ),
+    "repair": Area(
+        ("agent/repair/*.py", "agent/joined_tools.py", "tools/repair/*.py"),
+        (
+            "agent/repair/**/test_*.py",
+            "agent/test_joined_tools.py",
+            "agent/loop/calls/test_*.py",
+            "tools/**/test_*.py",
+            "behaviour/recorded_runs/test_*.py",
+        ),
+    ),
+    "sentences": Area(
+        ("nlu/*.py", "offline/*.py"),
+        ("nlu/**/test_*.py", "offline/**/test_*.py", "effects/**/test_*.py"),
+    ),
+    "later": Area(
+        ("later/*.py",), ("later/**/test_*.py", "behaviour/test_missed_plans.py")
+    ),
+    "turns": Area(("turns/*.py",), ("turns/**/test_*.py", "test_conversation.py")),
 }
 
 _COMPARISONS: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
