@@ -293,24 +293,6 @@ async def test_tools_that_are_gone_are_reported_and_do_without(
     assert not ir.async_get(hass).issues
 
 
-async def test_an_agent_keeps_its_own_limits(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(
-        Script(
-            answers=(
-                ScriptedAnswer(tool_calls=(LIGHT_ON,)),
-                ScriptedAnswer(content="It is on."),
-            )
-        ),
-        max_iterations=2,
-    )
-    await say(hass, "light!")
-
-    assert [request.body.get("tool_choice") for request in server.requests] == [
-        None,
-        "none",
-    ]
-
-
 async def test_what_a_starter_of_a_conversation_adds_reaches_the_model(
     hass: HomeAssistant, serve: Serve
 ) -> None:
