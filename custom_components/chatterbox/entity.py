@@ -20,6 +20,7 @@ from .const import DOMAIN
 from .repairs import async_forget_turns
 from .runtime.agents import Agent, ChatterboxConfigEntry
 from .runtime.health import HealthMonitor
+from .turns.review import REVIEWERS
 from .turns.run import AgentTurns
 
 
@@ -119,7 +120,12 @@ class ChatterboxEntity(BaseCoordinatorEntity[HealthMonitor], AgentDeviceEntity):
         """Prepare for turns."""
         await super().async_added_to_hass()
         self._turns = AgentTurns(
-            self.hass, self.entity_id, self.entry, self.subentry, self._agent
+            self.hass,
+            self.entity_id,
+            self.entry,
+            self.subentry,
+            self._agent,
+            REVIEWERS,
         )
 
     @override

@@ -34,6 +34,7 @@ from ..records.turn_record import TurnRecord
 from ..runtime.agents import Agent, ChatterboxConfigEntry
 from ..speech.sentences import async_get_sentences
 from ..turns.input import TurnInput, again_text, async_is_neither
+from ..turns.review import REVIEWERS
 from ..turns.run import AgentTurns
 from .protocol.backend import ApprovalDecisions, BackendEvent, Caller, TurnRequest
 from .protocol.errors import ApiError, invalid
@@ -65,6 +66,7 @@ class ApiTurns:
             entry,
             subentry,
             agent,
+            REVIEWERS,
         )
 
     @callback

@@ -44,6 +44,7 @@ from .chat_log import async_stream_into_chat_log
 from .continuity import Thread
 from .input import TurnInput
 from .record import TurnRecorder, async_audit, turn_origin
+from .review import REVIEWERS
 from .run import AgentTurns
 from .source import ToolSelection, TurnSource
 
@@ -181,7 +182,12 @@ class DryConversation:
         )
         self._is_model_alone = is_model_alone
         self._turns = AgentTurns(
-            home, built.entity_id, built.entry, built.subentry, self._agent
+            home,
+            built.entity_id,
+            built.entry,
+            built.subentry,
+            self._agent,
+            REVIEWERS,
         )
         self._chat_log = ChatLog(home, ulid_now())
 

@@ -1,7 +1,8 @@
 """The review of the calls of a turn: what sees each of them, and what the turn says of those that were not let through.
 
-`REVIEWERS` is the order in which a call is seen. A reviewer returns its hooks, or none
-for a turn in which it has no say.
+Turns are built with a list of reviewers, in the order in which they see a call; all of
+them are `REVIEWERS`. A reviewer returns its hooks, or none for a turn in which it has no
+say, and connects them with the rest of the review.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -267,12 +268,14 @@ type Reviewer = Callable[[TurnReview], Sequence[Hooks]]
 
 def names(review: TurnReview) -> Sequence[Hooks]:
     """Return what resolves times and names, so that all others see what is meant."""
+    review.tools.own.approval_of = review.approval_of
     return review.tools.own, review.tools.name_resolver
 
 
 def audit(review: TurnReview) -> Sequence[Hooks]:
     """Return the audit, which precedes what may deny a call before it is judged."""
     if review.audit:
+        review.audit.reviewed_by(review.guard)
         return (review.audit,)
     return ()
 
@@ -326,7 +329,7 @@ class AgentReviews:
     id: str
     """Entity id."""
     subentry: ConfigSubentry
-    reviewers: Sequence[Reviewer] = REVIEWERS
+    reviewers: Sequence[Reviewer]
 
     @property
     def hass(self) -> HomeAssistant:
@@ -352,7 +355,6 @@ class AgentReviews:
             thread,
             check,
         )
-        recorder.audit.reviewed_by(guard)
         reported = tools.definitions, settings.confirmation, tools.done_keys
         composer = TranslatedComposer(sentences, *reported)
         review = TurnReview(
@@ -366,7 +368,6 @@ class AgentReviews:
             check,
         )
         tools.own.offered, tools.own.allowed = turn.tools, turn.allowed_tools
-        tools.own.approval_of = review.approval_of
         return review
 
     def _guard(

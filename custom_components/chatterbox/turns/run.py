@@ -5,7 +5,7 @@ that came from elsewhere.
 """
 
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -43,7 +43,7 @@ from .record import (
     reply_events,
     turn_origin,
 )
-from .review import AgentReviews, TurnReview
+from .review import AgentReviews, Reviewer, TurnReview
 from .source import TurnSource
 
 type TakeTurns = Callable[[str, AgentTurns], CALLBACK_TYPE]
@@ -65,6 +65,8 @@ class AgentTurns:
     _entry: ConfigEntry
     _subentry: ConfigSubentry
     _agent: Agent
+    _reviewers: Sequence[Reviewer]
+    """In the order in which they see a call."""
     _template_error: str | None = None
     _missing_apis: tuple[str, ...] = ()
     _is_over: bool = False
@@ -81,6 +83,7 @@ class AgentTurns:
             self._agent,
             self.agent_id,
             self._subentry,
+            self._reviewers,
         )
 
     @property
@@ -243,7 +246,7 @@ class AgentTurns:
         loop = self._agent.build_loop(
             prepared.tools,
             turn.limits,
-            review.hooks(self.reviews.reviewers),
+            review.hooks(self._reviewers),
             review,
             partial(self._agent.took_over, sentences),
             falls_back=source.falls_back(),
