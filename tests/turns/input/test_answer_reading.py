@@ -1,5 +1,7 @@
 """The next words after a question are read as what they are, and a PIN is compared only where one is needed."""
 
+from dataclasses import replace
+
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.conversation import ConversationInput
@@ -17,6 +19,7 @@ from custom_components.chatterbox.approvals.pin_tries import Wrong
 from custom_components.chatterbox.approvals.questions import ApprovalScope
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.turns.input import async_read_answer
+from tests.support.listening_agent import place_satellite
 from tests.support.one_home import in_one_home
 from tests.support.talk import AGENT
 from tests.support.thorough import some_examples
@@ -35,10 +38,13 @@ async def read(  # as what it calls
     needs_pin: bool = True,
     is_late: bool = False,
     where: ApprovalScope | None = None,
+    context: Context | None = None,
 ) -> Meaning | Wrong | Locked:
     """Read an answer to the question whether the front door shall be unlocked."""
     question = unlocking(where or scope(), needs_pin=needs_pin)
-    user_input = ConversationInput(text, Context(), None, None, None, "en", AGENT)
+    context = context or Context()
+    question = replace(question, context=context)
+    user_input = ConversationInput(text, context, None, None, None, "en", AGENT)
     return await async_read_answer(
         hass, question, user_input, heard_answer(text, "en"), NAMED, pin, is_late
     )
@@ -196,6 +202,27 @@ async def test_a_place_is_locked_after_five_wrong_pins_whatever_the_conversation
     freezer.tick(600)
     assert await read(hass, PIN, pin) == Meaning.YES_WITH_PIN
     assert pin.compared == ["4711"] * 5 + [PIN]
+
+
+@pytest.mark.usefixtures("hass_storage")
+async def test_a_user_who_writes_as_a_satellite_does_not_lock_it(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    freezer.tick(0)
+    device_id = place_satellite(hass)
+    there = scope("typed", device_id)
+    pin = watched(PIN)
+    by_user = Context(user_id="a-user")
+    at_satellite = Context(user_id="a-user", parent_id=Context().id)
+    for _ in range(5):
+        await read(hass, "4711", pin, where=there, context=by_user)
+
+    typed = await read(hass, PIN, pin, where=there, context=by_user)
+    elsewhere = await read(hass, PIN, pin, where=scope("talk", "made-up"))
+    heard = await read(hass, PIN, pin, where=there, context=at_satellite)
+
+    assert (typed, elsewhere) == (Locked(600), Locked(600))
+    assert heard == Meaning.YES_WITH_PIN
 
 
 PARTS = (
