@@ -21,7 +21,6 @@ from ..agent.protocols import Deny
 from ..agent.text import heard_words, plain_name
 from ..const import REDACTED_PIN
 from ..effects.effect import Effects, TimedCall, Touches, When, run_by
-from ..effects.intents import delay_of, delayed_command
 from ..home.description import quoted
 from ..home.entity_matches import entity_name
 from ..people.speakers import Asking, is_guest
@@ -1029,15 +1028,8 @@ async def _async_effects(call: OwnCall) -> Effects:
     )
 
 
-def _planned_command(
-    intent_type: str,
-    slots: JsonObject,
-) -> JsonObject | None:
+def _planned_sentence(sentence: str, seconds: int) -> JsonObject:
     """Plan a command for the end of a timer: a timer here runs none, since nobody would judge it then."""
-    command = delayed_command(intent_type, slots)
-    if not command:
-        return None
-    seconds = delay_of(slots)
     if seconds:
         when = f"in {seconds} seconds"
     else:
@@ -1046,7 +1038,7 @@ def _planned_command(
         _KIND: PlanKind.ACT,
         _WHEN: when,
         _TOOL: SENTENCE_TOOL,
-        _ARGUMENTS: {"sentence": command},
+        _ARGUMENTS: {"sentence": sentence},
     }
 
 
@@ -1068,7 +1060,7 @@ LATER: Final = OwnTool(
     run=_async_run,
     needs=can_act,
     prepare=_async_prepare,
-    in_place_of=_planned_command,
+    plans=_planned_sentence,
     # Source: `async_get_tools` (homeassistant.components.intent.llm).
     makes_untrue="This device is not able to start timers.",
     needless=urgency_without_night,

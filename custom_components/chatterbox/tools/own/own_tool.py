@@ -161,9 +161,9 @@ class OwnTool:
     """Returns the effects of a call; None for those that its annotations tell."""
     prepare: Prepare | None = None
     """Resolves the arguments of a call before it is reviewed; resolved ones stay as they are."""
-    in_place_of: Callable[[str, JsonObject], JsonObject | None] | None = None
-    """Returns the arguments with which it does what a call of an intent asks for, by the type of the intent and its
-    arguments; None for one that runs as it is."""
+    plans: Callable[[str, int], JsonObject] | None = None
+    """Returns the arguments with which it has a sentence said to Home Assistant after some seconds, 0 if they are not
+    known; None for a tool that plans nothing."""
     makes_untrue: str = ""
     """A line of Home Assistant's prompt that an agent with it leaves out."""
     targets: frozenset[str] | None = None

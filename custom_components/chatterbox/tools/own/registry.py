@@ -77,16 +77,15 @@ def offered_to(
     return tuple([tool for tool in own if tool.needs is None or tool.needs(agent)])
 
 
-def call_in_place(
+def planning_call(
     hass: HomeAssistant,
-    intent_type: str,
-    arguments: JsonObject,
+    sentence: str,
+    seconds: int,
 ) -> tuple[str, JsonObject] | None:
-    """Return the name and the arguments of our tool that does what a call of an intent asks for, if one does."""
+    """Return the name and the arguments of our tool that plans a sentence, if one does; see `OwnTool.plans`."""
     for tool in own_tools(hass):
-        taken = tool.in_place_of and tool.in_place_of(intent_type, arguments)
-        if taken:
-            return tool.definition.name, taken
+        if tool.plans:
+            return tool.definition.name, tool.plans(sentence, seconds)
     return None
 
 

@@ -26,12 +26,18 @@ from homeassistant.helpers import (
 from ...agent.json.coercion import Unfit, fit_known
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...agent.text import plain_name
-from ...effects.intents import Naming, intent_naming, selection
+from ...effects.intents import (
+    Naming,
+    delay_of,
+    delayed_command,
+    intent_naming,
+    selection,
+)
 from ...home.description import listed
 from ...home.entities import telling_words
 from ...home.entity_matches import areas_of_entities, matching_states
 from ...home.request import Request
-from ..own.registry import call_in_place
+from ..own.registry import planning_call
 from .short_names import EVERYTHING, entities_called, text_of, texts_of
 
 _CLASS: Final = "device_class"
@@ -93,9 +99,11 @@ class CallRepairs:
         if not isinstance(known, dict) or not arguments.keys() <= known.keys():
             # It may say when, how far or what not. The schema refuses it.
             return tool.name, arguments
-        taken_over = call_in_place(self.hass, own.intent_type, arguments)
-        if taken_over:
-            return taken_over
+        command = delayed_command(own.intent_type, arguments)
+        if command:
+            planned = planning_call(self.hass, command, delay_of(arguments))
+            if planned:
+                return planned
         call = CallToRepair(self, own.intent_type, tool.name, arguments)
         for repair in ORDER:
             call = repair(call)
