@@ -46,12 +46,10 @@ from ..home.entities import async_get_home
 from ..home.request import QUESTION_ENDS, Request
 from ..internals.conversation import async_recognized, built_in_agent, slots_of
 from ..nlu.happenings import ME
-from ..nlu.requests import Choice, StateQuestion
-from ..offline.answers import async_answer
+from ..nlu.requests import StateQuestion
 from ..offline.misheard import is_negated
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, asked_about, local_call
 from ..offline.sentence_effects import (
-    async_completed,
     async_read_sentence,
     async_sentence_effects,
     async_with_names,
@@ -110,8 +108,6 @@ _ON_KNOWN: Final = frozenset({"ask", "cancel"})
 """Acts on plans that are named by their kind or by words: "how long for the eggs?"."""
 _SAID_AT: Final = "said_at"
 """When the words of a request were said, among the arguments of its call until its time is clear."""
-_UNCLEAR: Final = "unclear"
-"""A command that several entities fit, among the arguments of its call until one of them is chosen."""
 _MOST_TIMES: Final = 6
 """Times in a sentence, and words around times, that are tried: each costs some milliseconds."""
 _MORNING: Final = range(4, 12)
@@ -132,8 +128,7 @@ async def async_recognize_plan(
     """Return a request about plans, with the call that does it, or else the one that Home Assistant has `found`."""
     agent = built_in_agent(hass, user_input.text)
     language = user_input.language
-    is_answer = _UNCLEAR in asked_about(_NAME, history)
-    if agent is None or (_is_theirs(found) and not is_answer):
+    if agent is None or (found and found.intent not in _TIMERS):
         return found
     if await agent.async_recognize_sentence_trigger(user_input):
         return found
@@ -155,7 +150,15 @@ async def async_recognize_plan(
         hass, user_input, plain, history, reading, times, readings, known
     )
     try:
-        return await sentence.async_request(agent, found)
+        return (
+            sentence.answered()
+            or await sentence.async_of_kind(found)
+            or sentence.moved_by_kind()
+            or await sentence.async_message()
+            or await sentence.async_routine()
+            or await sentence.async_planned(agent, found)
+            or sentence.with_text()
+        )
     except NotPlanned as error:
         return replace(
             _COMMAND, answer=await async_error_text(hass, language, error.problem)
@@ -317,60 +320,16 @@ class _Sentence:
             return _for_alarm(moment)
         return moment
 
-    async def async_request(
-        self, agent: DefaultAgent, found: RecognizedRequest | None
-    ) -> RecognizedRequest | None:
-        """Return what the first of the ways to read the sentence finds; see above."""
-        completed = await self._async_completed()
-        if completed or _is_theirs(found):
-            return completed or found
-        return (
-            self._answered()
-            or await self._async_of_kind(found)
-            or self._moved_by_kind()
-            or await self._async_message()
-            or await self._async_routine()
-            or await self._async_planned(agent, found)
-            or self._with_text()
-        )
-
     # 1. Answers to our questions.
 
-    def _answered(self) -> RecognizedRequest | None:
+    def answered(self) -> RecognizedRequest | None:
         """Return the request of before as an answer completes it; None for other words, and for the text of one."""
         given = asked_about(_NAME, self.history)
-        if not given or given.get("text") == "" or _UNCLEAR in given:
+        if not given or given.get("text") == "":
             return None
         if given["kind"] == "cancel":
             return self._chosen(str(given["text"]))
         return self._timed(given)
-
-    async def _async_completed(self) -> RecognizedRequest | None:
-        """Return the command of before for the one of several entities that an answer chooses; None for other words.
-
-        The answer may have another time.
-        """
-        given = asked_about(_NAME, self.history)
-        if _UNCLEAR not in given:
-            return None
-        text = self.plain.text
-        times = times_in(text, self.language, joined=True)
-        for time in (TimeInSentence("", text), *times):
-            answer = replace(self.plain, text=time.rest)
-            unclear = str(given[_UNCLEAR])
-            command = await async_completed(self.hass, unclear, answer)
-            if command:
-                when = str(given["when"])
-                said_at = given[_SAID_AT]
-                if time.words:
-                    when = time.words
-                    said_at = None
-                planned: _Given = {**_planned(when, command), _SAID_AT: said_at}
-                which = await self._async_which([(planned, command)])
-                return which or self._with_call(_COMMAND, planned)
-        if understand_answer(self.answer, self.language) is Meaning.NO:
-            return self._declined
-        return None
 
     def _timed(self, given: _Given) -> RecognizedRequest | None:
         """Return the request of before with its exact time, or the question about that once more."""
@@ -483,7 +442,7 @@ class _Sentence:
 
     # 2. Alarms, reminders and timers that there are.
 
-    async def _async_of_kind(
+    async def async_of_kind(
         self, theirs: RecognizedRequest | None
     ) -> RecognizedRequest | None:
         """Return the request that asks for alarms, reminders or timers or cancels some; None for other words.
@@ -621,7 +580,7 @@ class _Sentence:
             is_last_resort=True,
         )
 
-    def _moved_by_kind(self) -> RecognizedRequest | None:
+    def moved_by_kind(self) -> RecognizedRequest | None:
         """Return the request to move the one alarm or reminder, or the one of a time; None for other words."""
         found = self._move_of_kind()
         if found is None:
@@ -698,7 +657,7 @@ class _Sentence:
 
     # 3. Timers of Home Assistant, and words about plans.
 
-    async def _async_planned(
+    async def async_planned(
         self, agent: DefaultAgent, found: RecognizedRequest | None
     ) -> RecognizedRequest | None:
         """Return a request for a timer, a reminder or a command at a time, or else the one that was `found`."""
@@ -1007,15 +966,13 @@ class _Sentence:
             joined=True,
         )
         is_begun = any(text.startswith(one.words) for one in times)
-        is_asked = isinstance(self.reading.answered, StateQuestion | Choice)
-        unclear = list[tuple[_Given, str]]()
+        is_asked = isinstance(self.reading.answered, StateQuestion)
         if not delayed and not is_begun and (self.reading.calls or is_asked):
             times = ()  # "一点" is "a bit", too, but not as first words
         for time in [one for one in (*times, *delayed) if one.rest]:
             command = await self._async_with_names(time.rest)
             later = await async_recognize(self.hass, command)
             if later is None and time.is_alone:
-                unclear.append((_planned(time.words, command.text), command.text))
                 is_delayed = time in delayed
                 later = await _async_guessed(
                     self.hass,
@@ -1030,31 +987,20 @@ class _Sentence:
                     replace(later, is_last_resort=True),
                     "later_no_time",
                 )
+            given: _Given = {
+                "kind": "act",
+                "when": time.words,
+                "tool": PROCESS_SENTENCE.name,
+                "arguments": {SENTENCE: command.text},
+            }
             is_open = not is_resolved(time.words, self.language)
             return self._with_call(
                 replace(later, is_last_resort=is_open),
-                _planned(time.words, command.text),
+                given,
             )
-        return await self._async_which(unclear)
-
-    async def _async_which(
-        self, commands: Iterable[tuple[_Given, str]]
-    ) -> RecognizedRequest | None:
-        """Return the question for the one of several entities that one of some commands for a time fits."""
-        home = async_get_home(self.hass, CONVERSATION)
-        for given, command in commands:
-            plain = replace(self.plain, text=readable_sentence(self.hass, command))
-            choice = (await async_read_sentence(self.hass, plain)).answered
-            if not isinstance(choice, Choice) or not choice.sentence:
-                continue  # a number in a title is no time
-            answer = await async_answer(self.hass, choice, plain, home)
-            if answer:
-                said_at = given.get(_SAID_AT) or dt_util.utcnow().isoformat()
-                call = self._call({**given, _SAID_AT: said_at, _UNCLEAR: command})
-                return replace(_COMMAND, call=call, answer=answer, is_last_resort=True)
         return None
 
-    async def _async_message(self) -> RecognizedRequest | None:
+    async def async_message(self) -> RecognizedRequest | None:
         """Return the request to speak a message at a time."""
         found = await async_message_later(
             self.hass,
@@ -1071,7 +1017,7 @@ class _Sentence:
         }
         return self._with_call(_COMMAND, given)
 
-    async def _async_routine(self) -> RecognizedRequest | None:
+    async def async_routine(self) -> RecognizedRequest | None:
         """Return the command that is to run when something happens: each time, unless words say once."""
         if self.times:
             return None
@@ -1114,7 +1060,7 @@ class _Sentence:
 
     # 5. The text of a reminder.
 
-    def _with_text(self) -> RecognizedRequest | None:
+    def with_text(self) -> RecognizedRequest | None:
         """Return the request for a reminder with words that are no other request as its text, if that was asked for."""
         given, answer, language = (
             asked_about(_NAME, self.history),
@@ -1153,11 +1099,6 @@ class _Sentence:
                 **time,
             },
         )
-
-
-def _is_theirs(found: RecognizedRequest | None) -> bool:
-    """Return whether Home Assistant has recognized another request than one for timers."""
-    return found is not None and found.intent not in _TIMERS
 
 
 def _for_alarm(moment: Moment) -> Moment:
@@ -1298,16 +1239,6 @@ def _is_called(text: str, name: str) -> bool:
         any(one.startswith(word) for one in heard_words(text))
         for word in heard_words(name)
     )
-
-
-def _planned(when: str, command: str) -> _Given:
-    """Return the arguments of the call that plans a command."""
-    return {
-        "kind": "act",
-        "when": when,
-        "tool": PROCESS_SENTENCE.name,
-        "arguments": {SENTENCE: command},
-    }
 
 
 def _timer_words(seconds: int) -> str:

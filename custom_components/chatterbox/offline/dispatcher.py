@@ -27,11 +27,12 @@ from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from ..agent.protocols import Hooks, Rewrite
 from ..agent.text import MOST_UNDERSTOOD, compared
 from ..const import LOGGER
-from ..effects.effect import NOTHING, Effects
+from ..effects.effect import NOTHING, Effects, actions_of
 from ..effects.intents import delayed_command, handler_of
 from ..effects.reading import (
     Answered,
     IntentCall,
+    async_chosen,
     async_happenings,
     async_past_question,
     async_read,
@@ -52,7 +53,7 @@ from ..internals.conversation import (
     mismatch_words,
     slots_of,
 )
-from ..nlu.lexicon import lexicon
+from ..nlu.lexicon import GAP, lexicon
 from ..nlu.past import PastForm, PastQuestion
 from ..nlu.reading import telling_text
 from ..nlu.requests import (
@@ -91,7 +92,6 @@ from .misheard import async_meant
 from .provider import PROCESS_SENTENCE, SENTENCE
 from .sentence_effects import (
     TRIGGERED,
-    async_completed,
     async_own_effects,
     async_read_sentence,
     async_sentence_effects,
@@ -426,7 +426,40 @@ class OfflineDispatcher(Hooks):
         if not unclear:
             return ""
         answer = self._as_input(readable_sentence(self.hass, sentence))
-        return await async_completed(self.hass, unclear, answer)
+        if await async_own_effects(self.hass, answer) == TRIGGERED:
+            return ""
+        before = await async_read_sentence(self.hass, replace(answer, text=unclear))
+        choice = before.answered if isinstance(before.answered, Choice) else None
+        chosen = await async_chosen(self.hass, choice, answer) if choice else ""
+        if choice and chosen and await self._async_keeps_to(choice, chosen, one=True):
+            return chosen
+        if GAP in unclear:
+            text = unclear.replace(GAP, answer.text)
+        else:
+            text = f"{unclear}, {answer.text}"
+        if choice and not await self._async_keeps_to(choice, text):
+            return ""
+        clear = replace(answer, text=text)
+        is_new = await async_sentence_effects(self.hass, answer) != NOTHING
+        if not is_new and await async_sentence_effects(self.hass, clear) != NOTHING:
+            return text
+        together = await async_read_sentence(self.hass, clear)
+        return text if together.is_understood and together != before else ""
+
+    async def _async_keeps_to(
+        self, choice: Choice, sentence: str, *, one: bool = False
+    ) -> bool:
+        """Return whether a sentence acts on some entities of a choice alone, or on `one`, or asks about fewer."""
+        query = self._as_input(sentence)
+        effects = await async_sentence_effects(self.hass, query)
+        acted_on = {action.entity_id for action in actions_of(effects)}
+        other = (await async_read_sentence(self.hass, query)).answered
+        if isinstance(other, Choice | StateQuestion):
+            is_one = isinstance(other, StateQuestion) and len(other.ids) == 1
+            return other.ids < choice.ids and (is_one or not one)
+        if one and len(acted_on) != 1:
+            return False
+        return bool(acted_on) and acted_on <= choice.ids
 
     @property
     def _is_spoken(self) -> bool:

@@ -43,17 +43,10 @@ from ..effects.intents import (
     is_question_intent,
     is_reading_intent,
 )
-from ..effects.reading import (
-    NOTHING_READ,
-    ReadSentence,
-    async_chosen,
-    async_is_assumed,
-    async_read,
-)
+from ..effects.reading import NOTHING_READ, ReadSentence, async_is_assumed, async_read
 from ..effects.recognition import REQUEST_KINDS, RecognizedRequest
 from ..home.entity_matches import entity_name
 from ..internals.conversation import built_in_agent, slots_of
-from ..nlu.lexicon import GAP
 from ..nlu.requests import (
     Choice,
     ListRequest,
@@ -272,46 +265,6 @@ async def async_with_names(
     )
     is_same = names and await async_sentence_effects(hass, named) == effects
     return named.text if is_same else text
-
-
-async def async_completed(
-    hass: HomeAssistant, unclear: str, answer: ConversationInput
-) -> str:
-    """Return a request, completed by an answer to a question about it; empty for other words."""
-    if await async_own_effects(hass, answer) == TRIGGERED:
-        return ""
-    before = await async_read_sentence(hass, replace(answer, text=unclear))
-    choice = before.answered if isinstance(before.answered, Choice) else None
-    if choice:
-        chosen = replace(answer, text=await async_chosen(hass, choice, answer))
-        if chosen.text and await _async_keeps_to(hass, choice, chosen, one=True):
-            return chosen.text
-    if GAP in unclear:
-        text = unclear.replace(GAP, answer.text)
-    else:
-        text = f"{unclear}, {answer.text}"
-    clear = replace(answer, text=text)
-    if choice and not await _async_keeps_to(hass, choice, clear):
-        return ""
-    is_new = await async_sentence_effects(hass, answer) != NOTHING
-    if not is_new and await async_sentence_effects(hass, clear) != NOTHING:
-        return text
-    together = await async_read_sentence(hass, clear)
-    return text if together.is_understood and together != before else ""
-
-
-async def _async_keeps_to(
-    hass: HomeAssistant, choice: Choice, query: ConversationInput, *, one: bool = False
-) -> bool:
-    """Return whether a sentence acts on some entities of a choice alone, or on `one`, or asks about fewer."""
-    effects = await async_sentence_effects(hass, query)
-    acted_on = {action.entity_id for action in actions_of(effects)}
-    other = (await async_read_sentence(hass, query)).answered
-    if isinstance(other, Choice | StateQuestion):
-        return not one and other.ids < choice.ids
-    if one and len(acted_on) != 1:
-        return False
-    return bool(acted_on) and acted_on <= choice.ids
 
 
 async def async_own_effects(

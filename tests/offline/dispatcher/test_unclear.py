@@ -1,13 +1,11 @@
 """An answer to "Which one?" makes the request before it clear, and nothing else does; a yes to nothing is answered."""
 
 import pytest
-from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.homeassistant.exposed_entities import (
     async_expose_entity,
 )
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.config_validation import ensure_list
-from homeassistant.util.dt import as_local
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.const import (
@@ -16,7 +14,6 @@ from custom_components.chatterbox.const import (
     EVENT_TOOL_CALLED,
     ServiceKind,
 )
-from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.offline.provider import SENTENCE
 from tests.support.one_home import in_one_home
 from tests.support.talk import (
@@ -116,7 +113,6 @@ async def test_without_a_room_it_is_asked_where_it_is_too_dark(
         ensure_list(call.data["service_data"].get("entity_id")) for call in calls
     ]
     assert {one for ids in targets for one in ids} == touched
-    assert async_get_schedule(home).plans.stored.plans == ()
 
 
 async def test_the_only_light_at_home_is_meant_without_a_room(
@@ -136,133 +132,6 @@ async def test_a_room_that_is_as_bright_as_it_gets_is_told(home: HomeAssistant) 
     assert "Which one" in speech(await say(home, "brighter", "b"))
 
     assert speech(await say(home, "garage", "b")) == "Garage light is on"
-
-
-@in_one_home(
-    ("talk", "planned"),
-    [
-        (
-            ("set the heating to 23 in ten minutes", "bedroom"),
-            {"set the Bedroom Heater to 23 °C": "10:10"},
-        ),
-        (
-            ("turn on the fan at eight", "the bathroom please", "yes"),
-            {"turn on the Bathroom Fan": "20:00"},
-        ),
-        (
-            ("at 8 pm turn off the fan", "bedroom fan"),
-            {"turn off the Bedroom Fan": "20:00"},
-        ),
-        (
-            ("turn off the fan at 8 pm", "both"),
-            {"turn off the Bathroom Fan and the Bedroom Fan": "20:00"},
-        ),
-        (
-            ("turn off the fan at 8 pm", "bedroom fan at 9 pm"),
-            {"turn off the Bedroom Fan": "21:00"},
-        ),
-        (
-            ("turn off the fan at 8 pm", "turn on the bedroom fan at 9 pm"),
-            {"turn on the Bedroom Fan": "21:00"},
-        ),
-        (
-            ("turn off the fan at 8 pm", "remind me at 9 pm to eat", "bathroom"),
-            {"eat": "21:00"},
-        ),
-        (("turn off the fan at 8 pm", "no", "bathroom"), {}),
-        (("turn off the fan at 8 pm", "yes"), {}),
-        (("turn off the fan at 8 pm", "at 9 pm"), {}),
-        (("turn off the fan at 8 pm", "not the bathroom"), {}),
-        (("turn off the fan at 8 pm", "the kitchen"), {}),
-        (("turn off the fan at 8 pm", "bedroom curtains"), {}),
-        (("turn off the fan at 8 pm", "both and the tv"), {}),
-        (("turn off the fan at 8 pm", "never mind", "bathroom"), {}),
-        (("turn off the fan at 8 pm", "what is planned", "bathroom"), {}),
-        (("turn off the fan at 8 pm", "turn off the tv", "bathroom"), {}),
-        (("turn on the fan at 8 pm on my birthday", "bathroom"), {}),
-        (("turn off the fan until 8 pm", "bathroom"), {}),
-        (("turn off the fan between 8 and 9 pm", "bathroom"), {}),
-        (("turn off the fan at 8 pm", "bathroom until 9 pm"), {}),
-        (("don't turn off the fan at 8 pm", "bathroom"), {}),
-        (("is the fan on at 8 pm", "bathroom"), {}),
-        (("play jazz at 8 pm", "bathroom"), {}),
-        (("turn off the fan at 8 pm and turn on the tv", "bathroom"), {}),
-    ],
-    puts_back=True,
-)
-async def test_a_command_for_later_is_planned_once_it_is_clear(
-    home: HomeAssistant,
-    freezer: FrozenDateTimeFactory,
-    talk: tuple[str, ...],
-    planned: dict[str, str],
-) -> None:
-    freezer.move_to("2026-11-30 10:00:00-08:00")
-    calls = async_capture_events(home, "call_service")
-
-    for words in talk:
-        await say(home, words, " ".join(talk))
-    await home.async_block_till_done()
-
-    plans = async_get_schedule(home).plans.stored.plans
-    due = {one.text: as_local(one.due) for one in plans if one.due}
-    assert {text: f"{at:%H:%M}" for text, at in due.items()} == planned
-    assert {call.data["domain"] for call in calls}.isdisjoint({"fan", "climate"})
-    await say(home, "cancel everything")
-
-
-async def test_a_command_for_later_asks_which_one(home: HomeAssistant) -> None:
-    assert speech(await say(home, "turn on the fan in ten minutes", "a")) == WHICH
-    assert speech(await say(home, "turn on the fan at 8 pm")) == WHICH
-    tools = async_capture_events(home, EVENT_TOOL_CALLED)
-
-    assert "understand" in speech(await say(home, "yes"))
-
-    await home.async_block_till_done()
-    assert [event.data["arguments"] for event in tools] == [{SENTENCE: "yes"}]
-
-
-async def test_a_floor_leaves_a_command_for_later_unclear(home: HomeAssistant) -> None:
-    await say(home, "set the heating to 23 in ten minutes")
-
-    which = speech(await say(home, "upstairs"))
-
-    assert which == "Which one: Bathroom Floor Heating, Bedroom Heater?"
-    await say(home, "bedroom")
-    [plan] = async_get_schedule(home).plans.stored.plans
-    assert "Bedroom Heater to 23" in plan.text
-    assert "Bathroom" not in plan.text
-
-
-async def test_a_bit_is_no_time_of_a_command_that_is_not_clear(
-    home: HomeAssistant,
-) -> None:
-    calls = async_capture_events(home, "call_service")
-
-    await say(home, "把暖气调高一点", language="zh-Hans")
-    await say(home, "Bedroom Heater", language="zh-Hans")
-
-    await home.async_block_till_done()
-    assert async_get_schedule(home).plans.stored.plans == ()
-    assert "set_temperature" in {call.data["service"] for call in calls}
-
-
-async def test_a_door_for_later_that_is_chosen_needs_a_yes(home: HomeAssistant) -> None:
-    home.states.async_set("lock.back_door", "locked", {"friendly_name": "Back Door"})
-    async_expose_entity(home, "conversation", "lock.back_door", should_expose=True)
-
-    async def heard(words: str) -> str:
-        return speech(await say(home, words, satellite_id="assist_satellite.kitchen"))
-
-    which = await heard("unlock the door in ten minutes")
-    assert which == "Which one: Back Door, Front Door?"
-    assert (await heard("the front door")).endswith(
-        "Unlock the Front Door in the Hallway?"
-    )
-    assert async_get_schedule(home).plans.stored.plans == ()
-    await heard("yes")
-    [plan] = async_get_schedule(home).plans.stored.plans
-    assert plan.text == "unlock the Front Door in the Hallway"
-    assert home.states.is_state("lock.front_door", "locked")
 
 
 async def test_a_door_that_is_chosen_needs_a_yes(home: HomeAssistant) -> None:
