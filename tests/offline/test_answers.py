@@ -85,10 +85,13 @@ async def test_whether_a_near_day_is_a_weekday_is_answered_with_the_day(
     freezer.move_to("2026-11-30T12:00:00+00:00")  # a Monday
     talk = await _talk(hass, HOME)
 
-    assert await talk.say("is it monday today?") == "Yes. Monday, November 30, 2026"
-    assert await talk.say("is tomorrow a friday?") == "No. Tuesday, December 1, 2026"
+    assert await talk.say("is it monday today?") == "Monday, November 30, 2026"
+    assert await talk.say("is tomorrow a friday?") == "Tuesday, December 1, 2026"
     for other in (
         "it is monday today",
+        "tomorrow is friday",
+        "do i have to work tomorrow friday?",
+        "do we have power tomorrow friday?",
         "do i need monday tomorrow?",
         "is it monday tomorrow or tuesday?",
         "is it on monday?",

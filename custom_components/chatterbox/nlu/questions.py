@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from .kinds import BY_STATE, KINDS, ON_OFF, OPENINGS, EntityKind
-from .lexicon import SILENT, WEEKDAYS, Role, tokens_of_phrase
+from .lexicon import ARTICLE, SILENT, WEEKDAYS, Role, tokens_of_phrase
 from .reading import NAMING, Parts, Reading
 from .requests import StateQuestion, WorldQuestion
 from .targets import ROBOTS, places_of
@@ -529,19 +529,20 @@ def _about_clock(
 
 
 def _about_weekday(parts: Parts) -> WorldQuestion | None:
-    """Return the question whether a near day is a weekday: "is tomorrow a Friday"."""
-    forms = {*parts.values(Role.QUESTION)}
+    """Return the question for the date of a near day, where a weekday is named, too: "is tomorrow a Friday"."""
     days = parts.values(Role.DAY)
     near = [day for day in days if day in _NEAR]
     weekdays = [day for day in days if day in WEEKDAYS]
-    is_whether = _is_whether(parts, forms, is_marked=False)
-    is_plain = forms <= {"is", "will"} and not parts.all(Role.PLACE, Role.ZONE)
-    is_of_both = _NEAR.union(WEEKDAYS).issuperset(days)
-    if not (is_whether and is_plain and is_of_both):
+    words = {*parts.values(Role.QUESTION), *parts.values(Role.FILLER)}
+    # "Do I have to work tomorrow, Friday?"
+    is_plain = words <= {"is", "will", ARTICLE}
+    begins = parts.spans[0].role in {Role.QUESTION, Role.BE}
+    is_marked = begins or parts.reading.is_asked
+    if not (is_plain and is_marked) or parts.all(Role.PLACE, Role.ZONE):
         return None
-    if (len(near), len(weekdays)) != (1, 1):
+    if (len(near), len(weekdays), len(days)) != (1, 1, 2):
         return None
-    return WorldQuestion(("weekday",), (*near, *weekdays), is_whether=True)
+    return WorldQuestion(("date",), (near[0],))
 
 
 def _about_sun(

@@ -157,19 +157,10 @@ class _Answers:
         if topic == "date":
             on = on or next(_days(question.days, dt_util.now().date()))
             return spoken_date(on, self.language)
-        if topic == "weekday":
-            return self._weekday_answer(*question.days)
         zone = question.zone
         if zone:
             return await self._async_time_there(zone)
         return await self._async_weather_answer(question)
-
-    def _weekday_answer(self, near: str, weekday: str) -> str:
-        """Return whether a day near today is a weekday, and which day it is."""
-        day = next(_days((near,), dt_util.now().date()))
-        is_so = WEEKDAYS[day.weekday()] == weekday
-        answer = self.sentences["answer_yes" if is_so else "answer_no"]
-        return f"{answer} {spoken_date(day, self.language)}"
 
     def _sun_answer(self, question: WorldQuestion) -> str | None:
         """Return when the sun rises or sets on a day, or the next time; None where it does not."""
