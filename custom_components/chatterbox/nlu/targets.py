@@ -383,7 +383,8 @@ class CommandTargets:
         """Return what an act is for that names only a place, or nothing."""
         if is_placed and "light" in self.domains:
             return self._lights(able) or None
-        if self.domains == LIGHT and self.surroundings.area_id:
+        is_here = self.surroundings.area_id or self.act not in _ASKED
+        if self.domains == LIGHT and is_here:
             return self._near(able) or None  # "brighter"
         if self.domains == {"lock"} and "both" not in self._quantifiers:
             return (able or None) if self.act == "lock" else None  # "lock up"

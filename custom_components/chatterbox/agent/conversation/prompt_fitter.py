@@ -124,6 +124,11 @@ class ContextWindow:
         return not (self.is_known or self._loaded_with)
 
     @property
+    def is_awaited(self) -> bool:
+        """Whether nothing speaks for it yet, and the server may still be asked."""
+        return bool(self.is_assumed and self._ask and self._tries)
+
+    @property
     def tokens(self) -> int:
         """The best known value."""
         believed = self._chosen or self._reported or self._loaded_with or DEFAULT_WINDOW
@@ -409,7 +414,7 @@ class PromptFitter:
         shortened = (
             request if is_whole else replace(request, transcript=window.transcript)
         )
-        lacks_room = budget < self._allowance.history
+        lacks_room = not self._context.is_awaited and budget < self._allowance.history
         return FittedRequest(
             shortened,
             size,

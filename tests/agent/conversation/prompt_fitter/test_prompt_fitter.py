@@ -334,6 +334,24 @@ async def test_a_conversation_that_may_not_be_shortened_and_is_too_long_is_refus
     assert inner.requests == []
 
 
+async def test_no_shortage_is_told_before_the_server_was_asked_for_its_window() -> None:
+    async def no_window() -> None:
+        return None
+
+    questions: list[Coroutine[object, object, None]] = []
+    window = ContextWindow(ask=no_window, in_background=questions.append)
+    fitter = PromptFitter(window, Allowance(100_000))
+
+    await ask(ScriptedProvider(answering(0)), fitter, asking(2_000))
+    before = fitter.shortage
+    await questions[0]
+    await ask(ScriptedProvider(answering(0)), fitter, asking(2_000))
+
+    assert before is None
+    assert fitter.shortage
+    assert fitter.shortage.is_window_assumed
+
+
 async def test_a_shortage_of_room_is_that_of_the_window_that_is_known_by_now() -> None:
     window = ContextWindow()
     fitter = PromptFitter(window, Allowance(100_000))
