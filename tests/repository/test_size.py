@@ -34,7 +34,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "tokens of the product": 499_630,
     "modules of the product": 331,
-    "tokens of the tests": 844_950,
+    "tokens of the tests": 844_970,
     "fragments": 1,
     "lines of code of the page": 2_830,
     "functions of the product that are too long": 3,

@@ -128,6 +128,7 @@ async def test_questions_about_state_and_other_languages_need_no_model_either(
     assert server.requests == []
 
 
+@pytest.mark.usefixtures("whole_home")
 @pytest.mark.parametrize(
     ("text", "answer"),
     [

@@ -75,6 +75,7 @@ async def test_everybody_everywhere_at_any_time_begins_alike(
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("whole_home")
 async def test_another_start_of_home_assistant_begins_alike(
     hass: HomeAssistant, serve: Serve, tmp_path: Path
 ) -> None:
