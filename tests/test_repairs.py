@@ -4,15 +4,16 @@ from collections.abc import AsyncGenerator
 
 import pytest
 from homeassistant.core import HomeAssistant
-from pytest_homeassistant_custom_component.common import (
-    MockConfigEntry,
-)
 
-from tests.runtime.changing_server import HELLO, LACKS_ROOM, Server, issues
-from tests.support.config_entries import prepare, server_entry, set_up
-from tests.support.servers.in_process import (
-    serving,
+from tests.runtime.changing_server import (
+    HELLO,
+    LACKS_ROOM,
+    Server,
+    changing_server,
+    issues,
+    talker,
 )
+from tests.support.config_entries import server_entry, set_up
 from tests.support.servers.script import (
     ScriptedAnswer,
     ScriptedFailure,
@@ -40,20 +41,8 @@ TOO_LONG_BY_AN_UNKNOWN_NUMBER = ScriptedFailure(
 @pytest.fixture
 async def server(hass: HomeAssistant) -> AsyncGenerator[Server]:
     """Serve until the end of the test."""
-    await prepare(hass)
-    served = Server()
-    application = served.scripted.application()
-    application.middlewares.append(served.answer_list)
-    async with serving(application) as address:
-        served.address = address
+    async with changing_server(hass) as served:
         yield served
-
-
-async def talker(
-    hass: HomeAssistant, server: Server, api_key: str | None = None
-) -> MockConfigEntry:
-    """Set up an agent that nobody else can answer for."""
-    return await set_up(hass, server_entry(server.address, api_key, llm_hass_api=[]))
 
 
 async def test_a_prompt_that_is_too_long_has_an_issue_with_both_numbers(

@@ -26,9 +26,9 @@ from tests.memory.lists import (
     anna_of,
     items,
     lists,
+    remembering_agent,
 )
-from tests.support.config_entries import offline_entry, only_agent, set_up
-from tests.support.listening_agent import add_person
+from tests.support.config_entries import only_agent
 
 
 @pytest.fixture
@@ -38,9 +38,7 @@ def memories(hass: HomeAssistant) -> Memories:
 
 @pytest.fixture
 async def entry(hass: HomeAssistant) -> MockConfigEntry:
-    """Set up an agent that may remember something, in Anna's home."""
-    await add_person(hass, "Anna")
-    return await set_up(hass, offline_entry(remember_facts=True))
+    return await remembering_agent(hass)
 
 
 async def test_each_person_has_a_list_on_the_agents_device(

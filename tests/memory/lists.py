@@ -4,10 +4,13 @@ from collections.abc import Mapping
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.memory.facts import (
     Keeper,
 )
+from tests.support.config_entries import offline_entry, set_up
+from tests.support.listening_agent import add_person
 
 LIST = "todo.talker_memories_of_anna"
 HOUSEHOLD_LIST = "todo.household_facts"
@@ -54,3 +57,9 @@ async def act(
 
 def anna_of(agent: ConfigSubentry) -> Keeper:
     return Keeper(agent.subentry_id, "anna")
+
+
+async def remembering_agent(hass: HomeAssistant) -> MockConfigEntry:
+    """Set up an agent that may remember something, in Anna's home."""
+    await add_person(hass, "Anna")
+    return await set_up(hass, offline_entry(remember_facts=True))

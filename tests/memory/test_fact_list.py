@@ -25,6 +25,7 @@ from tests.memory.lists import (
     anna_of,
     items,
     lists,
+    remembering_agent,
 )
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.home_rules import set_home_rules
@@ -38,9 +39,7 @@ def memories(hass: HomeAssistant) -> Memories:
 
 @pytest.fixture
 async def entry(hass: HomeAssistant) -> MockConfigEntry:
-    """Set up an agent that may remember something, in Anna's home."""
-    await add_person(hass, "Anna")
-    return await set_up(hass, offline_entry(remember_facts=True))
+    return await remembering_agent(hass)
 
 
 async def test_changes_in_the_list_are_remembered(

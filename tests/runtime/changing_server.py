@@ -1,13 +1,19 @@
 """A server whose answers change, and the issues that come of them."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import DOMAIN
+from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.in_process import serving
 from tests.support.servers.script import (
     Script,
     ScriptedAnswer,
@@ -46,6 +52,25 @@ class Server:
         self.scripted.play(
             Script(answers=(answer,), trial_answer=answer, after_last="start again")
         )
+
+
+@asynccontextmanager
+async def changing_server(hass: HomeAssistant) -> AsyncIterator[Server]:
+    """Serve until the block is left."""
+    await prepare(hass)
+    served = Server()
+    application = served.scripted.application()
+    application.middlewares.append(served.answer_list)
+    async with serving(application) as address:
+        served.address = address
+        yield served
+
+
+async def talker(
+    hass: HomeAssistant, server: Server, api_key: str | None = None
+) -> MockConfigEntry:
+    """Set up an agent that nobody else can answer for."""
+    return await set_up(hass, server_entry(server.address, api_key, llm_hass_api=[]))
 
 
 def issues(hass: HomeAssistant) -> dict[str | None, dict[str, str] | None]:

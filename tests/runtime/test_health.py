@@ -22,11 +22,17 @@ from pytest_homeassistant_custom_component.common import (
 
 from custom_components.chatterbox.const import CONF_BASE_URL
 from custom_components.chatterbox.runtime.agents import async_agent_entries
-from tests.runtime.changing_server import HELLO, LACKS_ROOM, Server, issues
+from tests.runtime.changing_server import (
+    HELLO,
+    LACKS_ROOM,
+    Server,
+    changing_server,
+    issues,
+    talker,
+)
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
 from tests.support.servers.in_process import (
     address_without_server,
-    serving,
     serving_script,
 )
 from tests.support.servers.raw_http import Ending, RawReply, raw_http_server
@@ -48,12 +54,7 @@ REFUSED = ScriptedFailure(status=401, body={"error": {"message": "no"}})
 @pytest.fixture
 async def server(hass: HomeAssistant) -> AsyncGenerator[Server]:
     """Serve until the end of the test."""
-    await prepare(hass)
-    served = Server()
-    application = served.scripted.application()
-    application.middlewares.append(served.answer_list)
-    async with serving(application) as address:
-        served.address = address
+    async with changing_server(hass) as served:
         yield served
 
 
@@ -73,13 +74,6 @@ async def later(hass: HomeAssistant, seconds: float) -> None:
     """Have everything happen that is due by then."""
     async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=seconds))
     await hass.async_block_till_done(wait_background_tasks=True)
-
-
-async def talker(
-    hass: HomeAssistant, server: Server, api_key: str | None = None
-) -> MockConfigEntry:
-    """Set up an agent that nobody else can answer for."""
-    return await set_up(hass, server_entry(server.address, api_key, llm_hass_api=[]))
 
 
 async def test_an_agent_is_unavailable_while_no_provider_can_answer(

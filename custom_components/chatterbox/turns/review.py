@@ -329,7 +329,6 @@ class AgentReviews:
     id: str
     """Entity id."""
     subentry: ConfigSubentry
-    reviewers: Sequence[Reviewer]
 
     @property
     def hass(self) -> HomeAssistant:

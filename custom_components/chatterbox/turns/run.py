@@ -83,7 +83,6 @@ class AgentTurns:
             self._agent,
             self.agent_id,
             self._subentry,
-            self._reviewers,
         )
 
     @property
