@@ -626,7 +626,10 @@ async def test_the_weather_of_an_hour_is_told(
     assert "Thursday will be rainy" in tomorrow
 
 
-async def test_an_accent_tells_a_time_from_a_temperature(home: HomeAssistant) -> None:
+async def test_an_accent_tells_a_time_from_a_temperature(
+    freezer: FrozenDateTimeFactory, home: HomeAssistant
+) -> None:
+    freezer.move_to("2026-12-02 10:00:00+00:00")
     for words, answer in (
         ("põe Bedroom a 20", "não percebi"),
         ("acende Desk Lamp à 1 da tarde", "às 13"),
