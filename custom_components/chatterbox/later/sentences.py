@@ -469,10 +469,7 @@ class _Sentence:
             roles = frozenset()
         sure = self.known.of_kind(kind)
         named = sure or self.known.called(words.named)
-        if then:
-            meant = self.known.due_at(named, then)
-        else:
-            meant = named
+        meant = self._meant(named, then, roles)
         request = _QUESTION if words.act == "ask" else _COMMAND
         if not meant:
             if await self._async_is_theirs(time, kind):
@@ -487,6 +484,16 @@ class _Sentence:
         if sure and self._means_all(words, time.words, meant):
             return self._about("cancel", meant)
         return self._asks_which(meant)
+
+    def _meant(
+        self, plans: Sequence[FuturePlan], time: str, roles: frozenset[str]
+    ) -> Sequence[FuturePlan]:
+        """Return those of some plans that are due at a time, if one is said, or only the next of them."""
+        if time:
+            plans = self.known.due_at(plans, time)
+        if "next" in roles:
+            return plans[:1]
+        return plans
 
     def _is_of_kind(
         self,
@@ -535,7 +542,7 @@ class _Sentence:
     def _listing(
         self, roles: frozenset[str], plans: Sequence[FuturePlan]
     ) -> RecognizedRequest:
-        """Return the request that tells plans of one kind: how many, only the next one, or all."""
+        """Return the request that tells plans of one kind, or how many there are."""
         if "count" in roles and len(plans) > 1:
             answer = self.known.count(plans)
             return replace(
@@ -545,7 +552,7 @@ class _Sentence:
             )
         return self._about(
             "list",
-            plans[:1] if "next" in roles else plans,
+            plans,
         )
 
     async def _async_timers(
@@ -564,10 +571,7 @@ class _Sentence:
         others = await self.known.async_device_timers()
         if others is None:
             return None
-        timers = sorted(
-            [*ours, *others],
-            key=due_order,
-        )
+        timers = self._meant(sorted([*ours, *others], key=due_order), "", words.roles)
         if (ours and not others) or ("count" in words.roles and len(timers) > 1):
             return self._listing(words.roles, timers)
         spoken = " ".join(
