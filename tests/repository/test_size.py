@@ -32,7 +32,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of it."""
 
 CEILINGS: Final = {
-    "tokens of the product": 499_680,
+    "tokens of the product": 498_960,
     "modules of the product": 331,
     "tokens of the tests": 844_930,
     "fragments": 1,

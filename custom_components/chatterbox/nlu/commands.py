@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import Final
 
-from .kinds import KINDS, ON_OFF, OPENED
+from .kinds import ACTS_ON, BY_ASPECT, BY_UNIT, KINDS
 from .lexicon import SILENT, SLIGHTLY, Role
 from .reading import ACTING, NAMING, Parts, PhraseSpan
 from .requests import (
@@ -17,7 +17,7 @@ from .requests import (
     OpenQuestion,
     UnknownName,
 )
-from .targets import LIGHT, PLAYER, ROBOTS, STEPS, CommandTargets
+from .targets import LIGHT, STEPS, CommandTargets
 
 type Commanded = EntityCommand | Choice | OpenQuestion | UnknownName
 
@@ -41,66 +41,9 @@ _SCENES: Final = frozenset({"scene", "mood"})
 """Kinds of scenes, those for a mood beside a part of their names alone: "movie time"."""
 _RUN: Final = frozenset({"scene", "script"})
 """The domains of what is started by its name alone: "movie night"."""
-_ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
-    "on": ON_OFF | _RUN | {"vacuum", "valve"},
-    "off": ON_OFF | {"vacuum", "valve"},
-    "brew": frozenset({"switch"}) | _RUN,
-    "open": OPENED,
-    "close": OPENED,
-    "lock": frozenset({"lock"}),
-    "unlock": frozenset({"lock"}),
-    "brighter": LIGHT,
-    "darker": LIGHT,
-    "warmer": frozenset({"climate"}),
-    "cooler": frozenset({"climate"}),
-    "more": frozenset({"light", "media_player", "climate", "fan"}),
-    "less": frozenset({"light", "media_player", "climate", "fan"}),
-    "set": frozenset({"light", "climate", "cover", "valve", "fan", "media_player"}),
-    "start": ROBOTS | _RUN | {"switch", "fan", "valve"},
-    "water": frozenset({"valve"}),
-    "clean": frozenset({"vacuum"}),
-    "stop": PLAYER | ROBOTS | {"fan", "valve"},
-    "pause": PLAYER | ROBOTS,
-    "find": ROBOTS,
-    "resume": PLAYER,
-    "dock": ROBOTS,
-    **dict.fromkeys(
-        (
-            "louder",
-            "quieter",
-            "next",
-            "previous",
-            "mute",
-            "unmute",
-        ),
-        PLAYER,
-    ),
-}
-"""The domains that an act is for."""
 _VAGUE_ACTS: Final = frozenset({"turn", "change"})
-PLAIN_ACTS: Final = _ACTS_ON.keys() - {"brew", "find", "set", "start"}
+PLAIN_ACTS: Final = ACTS_ON.keys() - {"brew", "find", "set", "start"}
 """Acts whose words mean nothing else."""
-_BY_ASPECT: Final[Mapping[str, frozenset[str]]] = {
-    "brightness": LIGHT,
-    "colour": LIGHT,
-    "volume": PLAYER,
-    "temperature": frozenset({"climate"}),
-    "speed": frozenset({"fan"}),
-    "position": OPENED,
-}
-_BY_UNIT: Final[Mapping[str, frozenset[str]]] = {
-    **dict.fromkeys(
-        (
-            "degrees",
-            "celsius",
-            "fahrenheit",
-        ),
-        frozenset({"climate"}),
-    ),
-    "percent": frozenset({"light", "cover", "valve", "fan", "media_player"}),
-    "kelvin": LIGHT,
-    "": frozenset({"light", "climate", "media_player"}),
-}
 _VALUES: Final = (
     Role.AMOUNT,
     Role.LEVEL,
@@ -265,7 +208,7 @@ def _commands(
     command = _with_value(act, parts)
     if command is None:
         return None
-    domains = _domains(command) & _ACTS_ON.get(act, frozenset())
+    domains = _domains(command) & ACTS_ON.get(act, frozenset())
     found = list[Commanded]()
     groups = [*groups_of(parts.spans)]
     while groups:
@@ -288,7 +231,13 @@ def _commands(
                 return None  # a number means something else for each
             case ids:
                 is_elliptic = not any(span.role in NAMING for span in group)
-                found.append(replace(command, ids=ids, is_elliptic=is_elliptic))
+                found.append(
+                    replace(
+                        command,
+                        ids=ids,
+                        is_elliptic=is_elliptic,
+                    )
+                )
     is_valued = command.amount is not None or bool(command.colour)
     lacks_value = command.act == "set" and not is_valued
     if lacks_value:
@@ -337,7 +286,11 @@ def following_commands(parts: Parts) -> Sequence[EntityCommand | Choice]:
         domains = _domains(command)
     else:
         domains = parts.names.domains(command.ids)
-    found = CommandTargets(parts, command.act, domains).found()
+    found = CommandTargets(
+        parts,
+        command.act,
+        domains,
+    ).found()
     if isinstance(found, Choice):
         return (found,)
     if found:
@@ -355,7 +308,7 @@ def may_mean(
     bedroom to 20" may be anything.
     """
     possible = [
-        _ACTS_ON.get(
+        ACTS_ON.get(
             one,
             domains if one in _VAGUE_ACTS else frozenset(),
         )
@@ -475,7 +428,11 @@ def _coloured(
     """Return a command that sets a colour and a brightness: "blue at 30 percent"."""
     rest = parts.of([one for one in parts.spans if one is not colour])
     command = _with_value(act, rest)
-    if command is None or _is_share(colour, "", parts):
+    if command is None or _is_share(
+        colour,
+        "",
+        parts,
+    ):
         return None
     is_set = (command.act, command.unit, command.is_by) == ("set", "percent", False)
     if is_set:
@@ -566,19 +523,19 @@ def _as_set(
 
 def _domains(command: EntityCommand) -> frozenset[str]:
     """Return the domains that a command may be for."""
-    domains = _ACTS_ON.get(command.act, frozenset())
+    domains = ACTS_ON.get(command.act, frozenset())
     if command.aspect:
-        domains &= _BY_ASPECT.get(
+        domains &= BY_ASPECT.get(
             command.aspect,
             frozenset(),
         )
     if command.colour:
         domains &= LIGHT
     if command.amount is not None:
-        domains &= _BY_UNIT.get(
-            command.unit,
+        domains &= BY_UNIT.get(
+            command.unit or "number",
             frozenset(),
         )
         if command.amount > _ALL and command.unit in {"", "percent"}:
-            domains -= _BY_UNIT["percent"]
+            domains -= BY_UNIT["percent"]
     return domains

@@ -1,9 +1,12 @@
-"""The kinds of entities that words may mean."""
+"""The kinds of entities that words may mean, and what may be done with them. `kinds.toml` lists both."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from pathlib import Path
+from typing import Final, TypedDict
 
+from ..agent.text import read_data_file
 from .vocabulary import KnownEntity
 
 
@@ -27,85 +30,40 @@ class EntityKind:
         )
 
 
-def _kind(
-    domains: str,
-    classes: str = "",
-) -> EntityKind:
-    return EntityKind(
-        frozenset(domains.split()),
-        frozenset(classes.split()),
-    )
+class _Data(TypedDict):
+    kinds: dict[str, EntityKind]
+    domains: dict[str, dict[str, str]]
 
 
-ON_OFF: Final = frozenset(
-    {
-        "light",
-        "switch",
-        "fan",
-        "media_player",
-        "climate",
-        "humidifier",
-        "input_boolean",
-        "siren",
-        "water_heater",
-        "remote",
-    }
-)
-OPENED: Final = frozenset({"cover", "valve"})
+_DATA: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Data)
+
+
+def _domains_by(field: str) -> Mapping[str, frozenset[str]]:
+    """Return the domains with a value in a field, by the values."""
+    found = defaultdict[str, set[str]](set)
+    for domain, fields in _DATA["domains"].items():
+        for value in fields.get(field, "").split():
+            found[value].add(domain)
+    return {value: frozenset(domains) for value, domains in found.items()}
+
+
+ACTS_ON: Final = _domains_by("acts")
+"""The domains that an act is for."""
+BY_STATE: Final = _domains_by("states")
+"""The domains of entities that may be in a state."""
+BY_ASPECT: Final = _domains_by("aspects")
+"""The domains of entities of which a property may be set."""
+BY_UNIT: Final = _domains_by("units")
+"""The domains of entities that may be set to an amount in a unit; `number` is none."""
+ON_OFF: Final = BY_STATE["on"]
+OPENED: Final = BY_STATE["open"]
 OPENINGS: Final = frozenset({"door", "garage_door", "opening", "window"})
 """The classes of sensors that tell whether something is open."""
-BY_STATE: Final[Mapping[str, frozenset[str]]] = {
-    **dict.fromkeys(
-        ("on", "off"),
-        ON_OFF,
-    ),
-    **dict.fromkeys(
-        ("open", "closed"),
-        OPENED,
-    ),
-    **dict.fromkeys(
-        ("locked", "unlocked"),
-        frozenset({"lock"}),
-    ),
-    **dict.fromkeys(
-        ("home", "not_home"),
-        frozenset({"person"}),
-    ),
-    **dict.fromkeys(
-        ("playing", "paused"),
-        frozenset({"media_player"}),
-    ),
-    **dict.fromkeys(
-        ("docked", "cleaning"),
-        frozenset({"vacuum"}),
-    ),
-}
-"""The domains of entities that may be in a state, by the values of the lexicon."""
-_KINDS: Final = {
-    "light": _kind("light"),
-    "fan": _kind("fan"),
-    "plug": _kind("switch", "outlet"),
-    "cover": _kind("cover", "blind shade shutter curtain awning"),
-    "curtain": _kind("cover", "curtain"),
-    "awning": _kind("cover", "awning"),
-    "garage": _kind("cover", "garage"),
-    "door": _kind("cover lock", "door"),
-    "window": _kind("cover", "window"),
-    "lock": _kind("lock"),
-    "thermostat": _kind("climate"),
-    "player": _kind("media_player"),
-    "music": _kind("media_player"),
-    "radio": _kind("media_player"),
-    "tv": _kind("media_player", "tv"),
-    "vacuum": _kind("vacuum"),
-    "mower": _kind("lawn_mower"),
-    "valve": _kind("valve"),
-    "scene": _kind("scene"),
-    "mood": _kind("scene"),
-}
 KINDS: Final[Mapping[str, EntityKind]] = {
-    **_KINDS,
-    **{f"{name}s": replace(one, is_plural=True) for name, one in _KINDS.items()},
+    **_DATA["kinds"],
+    **{
+        f"{name}s": replace(one, is_plural=True) for name, one in _DATA["kinds"].items()
+    },
     "everything": EntityKind(ON_OFF, is_plural=True),
 }
-"""Kinds of entities to control, by the values of the lexicon. Others, such as lists and alarms, are none."""
+"""Kinds of entities to control. Others, such as lists and alarms, are none."""

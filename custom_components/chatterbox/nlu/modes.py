@@ -137,7 +137,12 @@ def setting_question(parts: Parts) -> StateQuestion | None:
     domains = _ASKED[aspect]
     is_humidity = aspect == "setting" and "humidity" in aspects
     able = parts.names.able("humidity") if is_humidity else None
-    found = CommandTargets(parts, MODE, domains, able).found()
+    found = CommandTargets(
+        parts,
+        MODE,
+        domains,
+        able,
+    ).found()
     ids = found.ids if isinstance(found, Choice) else found
     if not ids or len(ids) > _MOST_DEVICES:
         return None
@@ -218,7 +223,12 @@ class _Request(Parts):
         )
         is_named = bool(parts.all(Role.ENTITY, Role.KIND))
         for among in (able, every) if is_named else (able,):
-            found = CommandTargets(parts, MODE, domains, among).found()
+            found = CommandTargets(
+                parts,
+                MODE,
+                domains,
+                among,
+            ).found()
             if found:
                 return found
         return None
@@ -332,7 +342,13 @@ class _Request(Parts):
         )
         return _settings(
             ids,
-            dict(zip(_RANGE, (low, high), strict=True)),
+            dict(
+                zip(
+                    _RANGE,
+                    (low, high),
+                    strict=True,
+                )
+            ),
             amounts,
         )
 
@@ -378,7 +394,13 @@ class _Request(Parts):
                 mode,
                 amounts,
             )
-            found.append(DeviceSetting(frozenset({one}), values, _unit(amounts)))
+            found.append(
+                DeviceSetting(
+                    frozenset({one}),
+                    values,
+                    _unit(amounts),
+                )
+            )
         return found
 
     def _slots(
@@ -431,7 +453,13 @@ class _Request(Parts):
         if "thermostat" in self.values(Role.KIND):
             return False
         fans = frozenset({"fan"})
-        return bool(CommandTargets(self, MODE, fans).found())
+        return bool(
+            CommandTargets(
+                self,
+                MODE,
+                fans,
+            ).found()
+        )
 
     def _values(
         self, entity_id: str, slot: str, mode: str, amounts: Sequence[PhraseSpan]
@@ -465,7 +493,12 @@ class _Request(Parts):
             return _choice(ids)
         named = list[frozenset[str]]()
         for group in _pieces(self.spans):
-            found = CommandTargets(self.of(group), MODE, PLAYER, able).found()
+            found = CommandTargets(
+                self.of(group),
+                MODE,
+                PLAYER,
+                able,
+            ).found()
             if not isinstance(found, frozenset):
                 return _choice(found)
             named.append(found)
@@ -528,7 +561,13 @@ def _settings(
     amounts: Sequence[PhraseSpan] = (),
 ) -> Sequence[Requested]:
     if isinstance(ids, frozenset):
-        return [DeviceSetting(ids, values, _unit(amounts))]
+        return [
+            DeviceSetting(
+                ids,
+                values,
+                _unit(amounts),
+            )
+        ]
     return _choice(ids)
 
 

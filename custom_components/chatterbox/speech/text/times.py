@@ -6,17 +6,18 @@ time, and the next time that has all of them is meant.
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterator, Sequence, Set as AbstractSet
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from itertools import dropwhile, pairwise
 from math import inf
+from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import StringConstraints
 
-from ...agent.text import MOST_UNDERSTOOD, base_language
+from ...agent.text import MOST_UNDERSTOOD, base_language, read_data_file
 from .language import LANGUAGES, number_words
 from .phrases import Token
 from .time_phrases import (
@@ -72,75 +73,22 @@ _TELLING: Final = 3
 _ENOUGH: Final = 3
 """Times that are to come, of which the first is meant."""
 
-_PERIODS: Final[Mapping[str, tuple[int, int, tuple[int, ...]]]] = {
-    "am": (
-        0,
-        _NOON,
-        (),
-    ),
-    "pm": (
-        _NOON,
-        _DAY,
-        (),
-    ),
-    "dawn": (
-        0,
-        7 * _HOUR,
-        (5 * _HOUR,),
-    ),
-    "morning": (
-        0,
-        _NOON,
-        (8 * _HOUR, 10 * _HOUR),
-    ),
-    "noon": (
-        11 * _HOUR,
-        15 * _HOUR,
-        (_NOON,),
-    ),
-    "afternoon": (
-        _NOON,
-        21 * _HOUR,
-        (15 * _HOUR, 17 * _HOUR),
-    ),
-    "evening": (
-        15 * _HOUR,
-        30 * _HOUR,
-        (
-            19 * _HOUR,
-            21 * _HOUR,
-            23 * _HOUR,
-        ),
-    ),
-    "night": (
-        17 * _HOUR,
-        30 * _HOUR,
-        (22 * _HOUR, _DAY),
-    ),
-}
-"""The minutes at which a part of the day begins and ends, and those that it means alone: the first that is to come."""
-_SPANS: Final[Mapping[str, tuple[int, int]]] = {
-    "": (0, _DAY),
-    "am": (0, _NOON),
-    "pm": (_NOON, _DAY),
-    "dawn": (4 * _HOUR, 8 * _HOUR),
-    "morning": (5 * _HOUR, _NOON),
-    "noon": (11 * _HOUR, 14 * _HOUR),
-    "afternoon": (_NOON, 18 * _HOUR),
-    "evening": (17 * _HOUR, _DAY),
-    "night": (20 * _HOUR, 30 * _HOUR),
-}
-"""The minutes of a part of the day in which something may take place."""
+
+@dataclass(frozen=True, slots=True)
+class _PartOfDay:
+    """A part of the day; see parts_of_day.toml."""
+
+    clock: tuple[int, int]
+    lasts: tuple[int, int]
+    usual: tuple[int, ...] = ()
+    half: str = ""
+
+
+_PARTS_OF_DAY: Final = read_data_file(
+    Path(__file__).with_name("parts_of_day.toml"), dict[str, _PartOfDay]
+)
 _EARLIEST: Final = 7 * _HOUR
 """An hour in both halves of the day is not before this one where something takes place."""
-_HALVES: Final = {
-    "dawn": "am",
-    "morning": "am",
-    "afternoon": "pm",
-    "evening": "pm",
-    "night": "pm",
-}
-"""The halves of the day that may be said together with its parts."""
 APART: Final = " / "
 """Between times that are not understood together."""
 _WEEK: Final = 7
@@ -422,9 +370,15 @@ def resolve_range(
         )
         last_minute = first + _HOUR
     else:
-        first, last_minute = _SPANS[parts.period]
+        first, last_minute = (
+            hour * _HOUR for hour in _PARTS_OF_DAY[parts.period].lasts
+        )
     begin = _minute_of(days[0], first, now)
-    end = _minute_of(days[-1], last_minute, now)
+    end = _minute_of(
+        days[-1],
+        last_minute,
+        now,
+    )
     if end <= now and not parts.has_day:
         return begin + timedelta(days=1), end + timedelta(days=1)
     return begin, end
@@ -438,7 +392,16 @@ def _hour_of(
     """Return the minute that is meant where something takes place: by day, and still to come if it can be."""
     minutes = _fitting_readings(parts)
     waking = [one for one in minutes if one >= _EARLIEST]
-    coming = [one for one in waking if _minute_of(on, one + _HOUR, now) > now]
+    coming = [
+        one
+        for one in waking
+        if _minute_of(
+            on,
+            one + _HOUR,
+            now,
+        )
+        > now
+    ]
     return (coming or waking or minutes)[0]
 
 
@@ -687,7 +650,14 @@ def _spans_of(
         if is_strong or is_day:
             start = tokens[some[0].start].start
             end = tokens[some[-1].end - 1].end
-            found.append(_Span(start, end, parts, is_strong))
+            found.append(
+                _Span(
+                    start,
+                    end,
+                    parts,
+                    is_strong,
+                )
+            )
     return found
 
 
@@ -847,7 +817,9 @@ def _part_of(phrase: TimePhrase) -> _Parts | None:
             return _plain_part(parts, phrase)
 
 
-def _slot[T](slots: TimeSlots, kind: type[T], *names: str) -> T | None:
+def _slot[
+    T,
+](slots: TimeSlots, kind: type[T], *names: str) -> T | None:
     """Return the value of a kind in the first slot of a name that has one."""
     return next(
         (value for name in names if isinstance(value := slots.get(name), kind)), None
@@ -1004,11 +976,15 @@ def _together(
     """Return the parts of two phrases as those of one time; None if they do not fit."""
     names_one_day = parts.day is not None or len(parts.weekdays) == 1
     if more.delay and more.delay.is_of_days and names_one_day:
-        more = replace(more, delay=None, plus=more.delay)  # "on Monday in a week"
+        more = replace(
+            more,
+            delay=None,
+            plus=more.delay,
+        )  # "on Monday in a week"
     # A part of the day tells its half as well.
-    if more.period == _HALVES.get(parts.period):
+    if more.period == _PARTS_OF_DAY[parts.period].half:
         more = replace(more, period="")
-    if parts.period == _HALVES.get(more.period):
+    if parts.period == _PARTS_OF_DAY[more.period].half:
         parts = replace(parts, period="")
     changes = dict[str, object]()
     for one in fields(_Parts):
@@ -1032,7 +1008,11 @@ def _readings(
     has_hour: bool,
 ) -> tuple[int, ...]:
     """Return the minutes of the day that a clock time means: two if its half is open, none if it is no time."""
-    hours = _slot(slots, tuple, "hour") or (0,)
+    hours = _slot(
+        slots,
+        tuple,
+        "hour",
+    ) or (0,)
     past, to, written = (_number(slots, one) or 0 for one in ("past", "to", "mm"))
     if minutes == _ISO_CLOCK:
         hours, minutes = hours[:1], "0"
@@ -1049,7 +1029,14 @@ def _without(
     """Return a sentence without some times and the pauses beside them."""
     starts = (0, *(span.end for span in spans))
     ends = (*(span.start for span in spans), len(sentence))
-    pieces = [sentence[start:end] for start, end in zip(starts, ends, strict=True)]
+    pieces = [
+        sentence[start:end]
+        for start, end in zip(
+            starts,
+            ends,
+            strict=True,
+        )
+    ]
     rest = ""
     for piece in (*(piece.rstrip("'’") for piece in pieces[:-1]), pieces[-1]):  # noqa: RUF001
         plain = piece.strip(" ,，")  # noqa: RUF001 Chinese comma
@@ -1095,7 +1082,12 @@ def _moment(
             now,
             is_only=not others,
         ),
-        bool(parts.readings) and not _may_be_another_day(parts, due, now),
+        bool(parts.readings)
+        and not _may_be_another_day(
+            parts,
+            due,
+            now,
+        ),
         others[0] if has_halves and not parts.every else None,
     )
 
@@ -1134,7 +1126,15 @@ def _coming(
     future = set[datetime]()
     for on in _dates(parts, now.date()):
         future.update(
-            one for one in _times_on(on, parts, readings, now, sun) if one > now
+            one
+            for one in _times_on(
+                on,
+                parts,
+                readings,
+                now,
+                sun,
+            )
+            if one > now
         )
         if len(future) >= _ENOUGH:
             break
@@ -1247,13 +1247,14 @@ def _fitting_readings(parts: _Parts) -> Sequence[int]:
     """Return the minutes of the day that a time means, counted from the beginning of its day."""
     if not parts.period:
         return parts.readings or (_LATER_TODAY if parts.day == 0 else (_DEFAULT,))
-    begin, end, usual = _PERIODS[parts.period]
+    part = _PARTS_OF_DAY[parts.period]
     if not parts.readings:
-        return usual
+        return [hour * _HOUR for hour in part.usual]
     shifted = {
         minutes + days * _DAY for minutes in parts.readings for days in (-1, 0, 1)
     }
-    return sorted(minutes for minutes in shifted if begin <= minutes < end)
+    fitting = (one for one in shifted if one // _HOUR in range(*part.clock))
+    return sorted(fitting)
 
 
 def _dates(
@@ -1266,7 +1267,11 @@ def _dates(
         base = _later(today, parts.delay)
     for days in range(-1, FURTHEST.days + 1):
         on = today + timedelta(days=days)
-        if base not in {None, on} or not _fits(parts, on, today):
+        if base not in {None, on} or not _fits(
+            parts,
+            on,
+            today,
+        ):
             continue
         if parts.plus is None:
             yield on
@@ -1340,7 +1345,11 @@ def _is_sure(
 ) -> bool:
     """Return whether people can only have meant this of all times that fit their words."""
     is_first = due.hour * _HOUR + due.minute == readings[0] % _DAY
-    if parts.is_about or _may_be_another_day(parts, due, now):
+    if parts.is_about or _may_be_another_day(
+        parts,
+        due,
+        now,
+    ):
         return False
     if parts.sun:
         return True
@@ -1440,9 +1449,11 @@ def exact_words(moment: Moment) -> str:
     """Return words that mean a moment in every language."""
     if not moment.every:
         return moment.due.isoformat()
-    fields = _fields(moment.due, moment.every, FALLBACK) | {
-        "time": f"at {_ISO_CLOCK}{moment.due:%H:%M}"
-    }
+    fields = _fields(
+        moment.due,
+        moment.every,
+        FALLBACK,
+    ) | {"time": f"at {_ISO_CLOCK}{moment.due:%H:%M}"}
     return _every_template(moment.every, FALLBACK).format_map(fields)
 
 
@@ -1459,7 +1470,16 @@ def lasting_words(
         return exact_words(moment)
     tag = _spoken_language(language)
     days, _, _ = _every_template(moment.every, tag).partition("{time}")
-    again = days.format_map(_fields(moment.due, moment.every, tag)) + words
+    again = (
+        days.format_map(
+            _fields(
+                moment.due,
+                moment.every,
+                tag,
+            )
+        )
+        + words
+    )
     for one in (words,) if names_days(words, language) else (words, again):
         parts = _read(one, language)
         if parts and parts.sun and parts.every == moment.every:
@@ -1626,7 +1646,17 @@ def _distance(tag: str, wait: timedelta) -> str:
         texts = [_counted(tag, "hour", hours)]
     else:
         texts = []
-    texts += [_counted(tag, "minute", minutes)] if minutes else []
+    texts += (
+        [
+            _counted(
+                tag,
+                "minute",
+                minutes,
+            )
+        ]
+        if minutes
+        else []
+    )
     if len(texts) > 1:
         return WORDS[tag].spoken.join.format(*texts)
     return texts[0]
@@ -1653,7 +1683,13 @@ def _counted(
 def spoken_weekday(day: date, language: str) -> str:
     """Return the name of the weekday of a date."""
     words = WORDS[_spoken_language(language)].spoken
-    return _capitalized(_weekday_names(words, day.weekday(), ""))
+    return _capitalized(
+        _weekday_names(
+            words,
+            day.weekday(),
+            "",
+        )
+    )
 
 
 def spoken_date(
@@ -1666,6 +1702,10 @@ def spoken_date(
     tag = _spoken_language(language)
     weekday = spoken_weekday(day, language)
     if not is_first:
-        weekday = _weekday_names(WORDS[tag].spoken, day.weekday(), "")
+        weekday = _weekday_names(
+            WORDS[tag].spoken,
+            day.weekday(),
+            "",
+        )
     is_near = now is not None and abs((day - now).days) < _NEAR_DAYS
     return f"{weekday}, {LANGUAGES[tag].dates.text(day, has_year=not is_near)}"
