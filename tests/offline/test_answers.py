@@ -1,5 +1,6 @@
 """Questions about all windows and doors: a sensor tells as much as a motorized one does."""
 
+import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
@@ -98,6 +99,34 @@ async def test_whether_a_near_day_is_a_weekday_is_answered_with_the_day(
     ):
         await talk.say(other)
         assert talk.results[-1].is_error, other
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "answer"),
+    [
+        ("en", "what time is it in tokyo?", "It is 7:05 PM there."),
+        ("de", "wie spät ist es in Tokio?", "Dort: Es ist 19:05"),
+        ("es", "¿qué hora es en Tokio?", "Allí: Son las 7 y 5 de la tarde"),
+        ("fr", "quelle heure est-il à Tokyo ?", "Là-bas : Il est 19:05"),
+        ("it", "che ore sono a Tokyo?", "Lì: Sono le 19:05"),
+        ("nl", "hoe laat is het in Tokio?", "Daar: Het is 19:05"),
+        ("pl", "która godzina jest w Tokio?", "Tam: Jest godzina dziewiętnasta pięć"),
+        ("pt", "que horas são em Tóquio?", "Lá: São 7 e 5"),
+        ("sv", "vad är klockan i Tokyo?", "Där är klockan 19:05."),
+        ("zh-Hans", "东京现在几点", "那里现在是傍晚7点05分。"),
+    ],
+)
+async def test_the_time_in_another_zone_is_a_sentence(
+    hass: HomeAssistant,
+    freezer: FrozenDateTimeFactory,
+    language: str,
+    question: str,
+    answer: str,
+) -> None:
+    freezer.move_to("2026-11-30T10:05:00+00:00")
+    talk = await _talk(hass, HOME, language=language)
+
+    assert await talk.say(question) == answer
 
 
 async def test_german_windows_are_told_too(hass: HomeAssistant) -> None:
