@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from ..agent.text import MOST_UNDERSTOOD, base_language, read_language_files
-from ..speech.text.phrases import Token, divided
+from ..speech.text.phrases import PhraseTree, Token, divided
 from .kinds import BY_STATE, KINDS, OPENINGS
 from .lexicon import (
     COMMA,
@@ -107,53 +108,30 @@ def happening_lexicon(language: str) -> Lexicon | None:
     return read_lexicon(shared | own, code)
 
 
-class _Clauses(NamedTuple):
-    """The words around what happens."""
+_AROUND_CLAUSES: Final = (
+    "once",
+    "when",
+    "after",
+    "other",
+    "only_once",
+    "then",
+)
+"""The sections with phrases around what happens.
 
-    before: Sequence[tuple[Sequence[str], bool]]
-    """Phrases that begin it, the longest first, and whether they mean one time."""
-    after: Sequence[Sequence[str]]
-    """Phrases that end it, where it may begin with none."""
-    other: Sequence[Sequence[str]]
-    """Phrases like those that mean something else, such as "even if"."""
-    last: Sequence[Sequence[str]]
-    """Phrases at the end of a sentence that mean one time."""
-    then: Sequence[Sequence[str]]
-    """Phrases that begin the command after it."""
+`once` and `when` begin what happens, once or each time; `after` ends it, where it may
+begin with none; `other` are phrases like those that mean something else, such as "even
+if"; `only_once` ends a sentence about one time, and `then` begins the command.
+"""
 
 
 @cache
-def _clauses(code: str) -> _Clauses:
-    def phrases(key: str) -> list[list[str]]:
-        found = map(
-            tokens_of_phrase,
-            divided(str(_LANGUAGES[code].get(key, ""))),
-        )
-        return sorted(
-            found,
-            key=len,
-            reverse=True,
-        )
-
-    once = [(phrase, True) for phrase in phrases("once")]
-    each = [(phrase, False) for phrase in phrases("when")]
-    before = sorted(
-        [*once, *each],
-        key=lambda one: len(one[0]),
-        reverse=True,
-    )
-    return _Clauses(
-        before,
-        *map(
-            phrases,
-            (
-                "after",
-                "other",
-                "only_once",
-                "then",
-            ),
-        ),
-    )
+def _around_clauses(code: str) -> PhraseTree[str]:
+    """Return the phrases around what happens, with their sections."""
+    tree = PhraseTree[str]()
+    for section in _AROUND_CLAUSES:
+        for phrase in divided(str(_LANGUAGES[code].get(section, ""))):
+            tree.add(tokens_of_phrase(phrase), section)
+    return tree
 
 
 class _Clause(NamedTuple):
@@ -182,7 +160,7 @@ def happenings(
         found,
         commas,
         words,
-        _clauses(words.language),
+        _around_clauses(words.language),
     )
     for text, command, is_once in clauses_of.clauses():
         meant = map(_meant, read(text, names))
@@ -204,7 +182,8 @@ class _Sentence:
     commas: Sequence[int]
     """Where they stand in the text."""
     words: Lexicon
-    known: _Clauses
+    known: PhraseTree[str]
+    """The phrases around what happens."""
 
     @property
     def heard(self) -> list[str]:
@@ -214,20 +193,32 @@ class _Sentence:
     def clauses(self) -> Iterator[_Clause]:
         """Yield the ways to divide it."""
         heard = self.heard
-        if any(
-            _is_at(heard, at, one)
-            for at in range(len(heard))
-            for one in self.known.other
-        ):
+        count = len(heard)
+        found = [
+            (at, until, section)
+            for at in range(count)
+            for until, section in self.known.found(heard, at)
+        ]
+        if any(section == "other" for _, _, section in found):
             return
-        last = next(
-            (one for one in self.known.last if heard[-len(one) :] == one),
-            (),
-        )
-        end = len(heard) - len(last)
+        ends = [
+            at
+            for at, until, section in found
+            if section == "only_once" and until == count
+        ]
+        end = min(ends, default=count)
         for start in range(end):
             for clause in (*self._begun(start, end), *self._ended(start, end)):
-                yield clause._replace(is_once=clause.is_once or bool(last))
+                yield clause._replace(is_once=clause.is_once or bool(ends))
+
+    def _phrases(
+        self,
+        at: int,
+        *sections: str,
+    ) -> list[tuple[int, str]]:
+        """Return the ends of the phrases of some sections that begin at a word."""
+        found = self.known.found(self.heard, at)
+        return [one for one in found if one[1] in sections]
 
     def _begun(
         self,
@@ -235,14 +226,11 @@ class _Sentence:
         end: int,
     ) -> Iterator[_Clause]:
         """Yield those with words that begin what happens at a place: at commas before other places."""
-        fitting = (
-            one for one in self.known.before if _is_at(self.heard, start, one[0])
-        )
-        begun = next(fitting, None)
-        if begun is None:
+        begun = self._phrases(start, "once", "when")
+        if not begun:
             return
-        phrase, is_once = begun
-        first = start + len(phrase)
+        first, section = max(begun, key=itemgetter(0))
+        is_once = section == "once"
         if start:
             if end - first <= _LONGEST:
                 command = self._part(0, start)
@@ -273,8 +261,7 @@ class _Sentence:
         end: int,
     ) -> Iterator[_Clause]:
         """Yield those with words that end what happens at a place."""
-        is_ended = any(_is_at(self.heard, start, one) for one in self.known.after)
-        if is_ended and 0 < start <= _LONGEST:
+        if self._phrases(start, "after") and 0 < start <= _LONGEST:
             yield from self._before_command(
                 0,
                 start,
@@ -286,14 +273,9 @@ class _Sentence:
         self, first: int, until: int, end: int, *, is_once: bool
     ) -> Iterator[_Clause]:
         """Yield what happens with the command after it, unless both are joined to something else."""
-        heard = self.heard
-        then = _after(
-            heard,
-            until,
-            self.known.then,
-        )
+        then = self._after_then(until)
         following = self.words.phrases.found(
-            heard,
+            self.heard,
             then,
         )
         if all(meaning.role is not Role.AND for _, meaning in following):
@@ -303,6 +285,13 @@ class _Sentence:
                 is_once,
             )
 
+    def _after_then(self, at: int) -> int:
+        """Return the place after all phrases before a command that follow each other from a place on."""
+        ends = [end for end, _ in self._phrases(at, "then")]
+        if ends:
+            return self._after_then(max(ends))
+        return at
+
     def _part(
         self,
         first: int,
@@ -310,27 +299,6 @@ class _Sentence:
     ) -> str:
         starts = [*(token.start for token in self.tokens), len(self.text)]
         return self.text[starts[first] : starts[until]].strip(_AROUND)
-
-
-def _is_at(
-    heard: Sequence[str],
-    start: int,
-    phrase: Sequence[str],
-) -> bool:
-    return [*heard[start : start + len(phrase)]] == [*phrase]
-
-
-def _after(
-    heard: Sequence[str],
-    at: int,
-    phrases: Sequence[Sequence[str]],
-) -> int:
-    """Return the place after all phrases that follow each other from a place on."""
-    while True:
-        found = [one for one in phrases if one and _is_at(heard, at, one)]
-        if not found:
-            return at
-        at += len(found[0])
 
 
 def _meant(reading: Reading) -> tuple[str, str] | None:
