@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from custom_components.chatterbox.agent.text import read_data_file
 from custom_components.chatterbox.calendars.sentences import async_recognize_calendar
 from custom_components.chatterbox.calendars.tools import ACTIONS
-from custom_components.chatterbox.offline.local_commands import Talk
+from custom_components.chatterbox.offline.local_commands import async_talk
 from tests.demo_house.move_in import move_in
 from tests.support.calendars import BookedCalendar, add_calendars, event
 from tests.support.config_entries import offline_entry, set_up
@@ -83,7 +83,8 @@ async def call_of(hass: HomeAssistant, text: str, language: str) -> tuple[str, s
     user_input = conversation.ConversationInput(
         text, Context(), None, None, SATELLITE, language, AGENT
     )
-    found = await async_recognize_calendar(hass, user_input, Talk(()), None)
+    talk = await async_talk(hass, user_input)
+    found = await async_recognize_calendar(hass, user_input, talk, None)
     if found is None or found.call is None:
         return "", ""
     arguments = json_loads_object(found.call.arguments)

@@ -43,6 +43,7 @@ from custom_components.chatterbox.later.schedule import (
     moment_of,
 )
 from custom_components.chatterbox.later.sentences import async_recognize_plan
+from custom_components.chatterbox.offline.local_commands import async_talk
 from custom_components.chatterbox.speech.sentences import async_get_sentences
 from custom_components.chatterbox.speech.text.times import Repetition
 from tests.later.talk import SATELLITE, act, at_hall, pass_time, remind, state
@@ -273,8 +274,9 @@ async def described(
     heard = ConversationInput(
         text, Context(), "a-talk", device_id, SATELLITE, language, AGENT
     )
+    talk = await async_talk(hass, heard, history)
     found = await async_recognize_plan(
-        hass, heard, history, await async_recognize(hass, heard)
+        hass, heard, talk, await async_recognize(hass, heard)
     )
     if found and found.answer:
         return found.answer

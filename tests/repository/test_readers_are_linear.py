@@ -26,6 +26,7 @@ from custom_components.chatterbox.agent.protocols import OutputFormat
 from custom_components.chatterbox.agent.text import MOST_UNDERSTOOD
 from custom_components.chatterbox.approvals.answers.yes_or_no import NOTHING_NAMED
 from custom_components.chatterbox.home.entities import async_get_home
+from custom_components.chatterbox.internals.conversation import built_in_agent
 from custom_components.chatterbox.nlu.reading import read
 from custom_components.chatterbox.offline.local_commands import Talk
 from custom_components.chatterbox.speech.text.speech_filter import SpeechFilter
@@ -134,7 +135,7 @@ ARGUMENTS: Final[Mapping[str, Given]] = {
     ),
     "QuestionContext": lambda *_: NOTHING_NAMED,
     "JsonObject": lambda *_: {"type": "object"},
-    "Talk": lambda *_: Talk(()),
+    "Talk": lambda hass, _text, _language: Talk((), built_in_agent(hass)),
     "SunTimes": lambda *_: lambda *_: None,
     "Callable[[str], ToolDefinition | None]": lambda *_: lambda *_: None,
     "datetime": lambda *_: dt_util.now(),

@@ -12,11 +12,10 @@ from ..agent.messages import JsonObject
 from ..const import DOMAIN
 from ..effects.reading import async_calendar_request
 from ..effects.recognition import RecognizedRequest, tool_request
-from ..internals.conversation import built_in_agent
 from ..nlu.calendars import CalendarRequest
 from ..offline.local_commands import Talk
 from ..settings.tool_names import LATER_TOOL
-from ..speech.text.times import is_resolved, prepare, resolve_range, times_in
+from ..speech.text.times import is_resolved, resolve_range, times_in
 from .events import Calendars, EventRange, async_calendars
 from .tools import ACTIONS
 
@@ -35,20 +34,16 @@ class _Timed(NamedTuple):
 async def async_recognize_calendar(
     hass: HomeAssistant,
     user_input: ConversationInput,
-    _talk: Talk,
+    talk: Talk,
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     """Return the request about calendars, or else what was `found` before."""
     text = user_input.text
     language = user_input.language
-    agent = built_in_agent(hass, text)
     call = found.call if found and found.is_question else None
     is_about_plans = call is not None and call.name == LATER_TOOL
-    if agent is None or (found and not is_about_plans):
+    if talk.agent is None or (found and not is_about_plans):
         return found
-    if await agent.async_recognize_sentence_trigger(user_input):
-        return None
-    await hass.async_add_executor_job(prepare, language)
     calendars = await async_calendars(hass, user_input.as_llm_context(DOMAIN))
     for timed in _readings(text, language):
         request = await async_calendar_request(

@@ -51,7 +51,7 @@ async def _async_recognize(
 ) -> RecognizedRequest | None:
     """Return a request about an alarm that rings, or else about plans; see `async_recognize_plan`."""
     return recognize_while_ringing(hass, user_input) or await async_recognize_plan(
-        hass, user_input, talk.history, found, of_guest=talk.is_of_guest
+        hass, user_input, talk, found
     )
 
 

@@ -52,13 +52,13 @@ from ..effects.effect import NOTHING, Effects, EntityAction, Touches
 from ..effects.reading import async_spoken_message
 from ..effects.recognition import RecognizedRequest, tool_request
 from ..home.entity_matches import areas_of_entities, entity_name
-from ..internals.conversation import async_recognized, built_in_agent, slots_of
+from ..internals.conversation import async_recognized, slots_of
 from ..offline.local_commands import Talk
 from ..people.speakers import async_speaker_area
 from ..settings.rules import async_get_home_rules
 from ..settings.tool_names import BROADCAST_TOOL
 from ..speech.sentences import async_get_sentences, joined_texts
-from ..speech.text.times import TimeInSentence, prepare, times_in
+from ..speech.text.times import TimeInSentence, times_in
 from ..tools.own.own_tool import (
     Offered,
     OwnCall,
@@ -468,14 +468,12 @@ class _Delivery:
 async def async_recognize_broadcast(
     hass: HomeAssistant,
     user_input: ConversationInput,
-    _talk: Talk,
+    talk: Talk,
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     """Return the request to speak a message, or else the one that Home Assistant has `found`."""
-    if found and found.intent != intent.INTENT_BROADCAST:
-        return found
-    agent = built_in_agent(hass, user_input.text)
-    if agent is None or await agent.async_recognize_sentence_trigger(user_input):
+    is_other = found is not None and found.intent != intent.INTENT_BROADCAST
+    if is_other or talk.agent is None:
         return found
     if await async_message_later(hass, user_input):
         return None
@@ -504,7 +502,6 @@ async def async_message_later(
         return None
     text = user_input.text
     language = user_input.language
-    await hass.async_add_executor_job(prepare, language)
     now = (await _async_arguments(hass, user_input)).get(
         _MESSAGE,
         "",

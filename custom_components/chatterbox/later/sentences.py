@@ -44,9 +44,10 @@ from ..effects.reading import ReadSentence, async_happenings
 from ..effects.recognition import RecognizedRequest, async_recognize, readable_sentence
 from ..home.entities import async_get_home
 from ..home.request import QUESTION_ENDS, Request
-from ..internals.conversation import async_recognized, built_in_agent, slots_of
+from ..internals.conversation import async_recognized, slots_of
 from ..nlu.happenings import ME
 from ..nlu.requests import StateQuestion
+from ..offline.local_commands import Talk
 from ..offline.misheard import is_negated
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, asked_about, local_call
 from ..offline.sentence_effects import (
@@ -67,7 +68,6 @@ from ..speech.text.times import (
     names_days,
     names_sun,
     parts_of_time,
-    prepare,
     times_in,
 )
 from .broadcast import async_message_later
@@ -120,19 +120,14 @@ _QUESTION: Final = RecognizedRequest(_NAME, is_question=True)
 async def async_recognize_plan(
     hass: HomeAssistant,
     user_input: ConversationInput,
-    history: Transcript,
+    talk: Talk,
     found: RecognizedRequest | None,
-    *,
-    of_guest: bool = False,
 ) -> RecognizedRequest | None:
     """Return a request about plans, with the call that does it, or else the one that Home Assistant has `found`."""
-    agent = built_in_agent(hass, user_input.text)
+    history, agent, of_guest = talk
     language = user_input.language
     if agent is None or (found and found.intent not in _TIMERS):
         return found
-    if await agent.async_recognize_sentence_trigger(user_input):
-        return found
-    await hass.async_add_executor_job(prepare, language)
     plain = replace(
         user_input,
         text=readable_sentence(hass, user_input.text),

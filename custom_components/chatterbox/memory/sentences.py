@@ -9,11 +9,10 @@ from homeassistant.core import HomeAssistant
 from ..agent.messages import JsonObject
 from ..effects.reading import async_fact_request
 from ..effects.recognition import RecognizedRequest, tool_request
-from ..internals.conversation import built_in_agent
 from ..nlu.facts import FactRequest, without_until
 from ..offline.local_commands import Talk
 from ..people.speakers import async_get_speaker
-from ..speech.text.times import TimeInSentence, prepare, times_in
+from ..speech.text.times import TimeInSentence, times_in
 from .fact_tools import (
     FORGET_TOOL,
     LIST_TOOL,
@@ -35,18 +34,14 @@ _TOOLS: Final = {
 async def async_recognize_fact(
     hass: HomeAssistant,
     user_input: ConversationInput,
-    _talk: Talk,
+    talk: Talk,
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     """Return the request to remember, forget or list facts, or else what was `found` before."""
     text = user_input.text
     language = user_input.language
-    agent = built_in_agent(hass, text)
-    if found or agent is None:
+    if found or talk.agent is None:
         return found
-    if await agent.async_recognize_sentence_trigger(user_input):
-        return None
-    await hass.async_add_executor_job(prepare, language)
     request, until = await async_fact_request(hass, text, language), ""
     for words, time in _ends_in(hass, text, language):
         until = until or words

@@ -17,7 +17,7 @@ from collections.abc import (
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
@@ -43,9 +43,11 @@ from ..const import DOMAIN
 from ..effects.effect import actions_of
 from ..effects.recognition import RecognizedRequest, async_recognize
 from ..home.request import QUESTION_ENDS
+from ..internals.conversation import built_in_agent
 from ..records.turn_record import found_nothing
 from ..settings.agent import AgentSettings, LocalCommands
 from ..speech.text import REPORTS, AnswerContent, Statement, answer_content, asks_back
+from ..speech.text.times import prepare
 from .provider import (
     PROCESS_SENTENCE,
     answer_items,
@@ -60,13 +62,33 @@ from .sentence_effects import (
     async_sentence_effects,
 )
 
+if TYPE_CHECKING:
+    from homeassistant.components.conversation.default_agent import DefaultAgent
+
 
 class Talk(NamedTuple):
     """The conversation in which words are said."""
 
     history: Transcript
     """The messages before them."""
+    agent: DefaultAgent | None
+    """The built-in agent; None if it is not there, the words are too long, or a trigger reacts to them."""
     is_of_guest: bool = False
+
+
+async def async_talk(
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    history: Transcript = (),
+    *,
+    is_of_guest: bool = False,
+) -> Talk:
+    """Return the conversation in which words are said, in a language whose times are read."""
+    agent = built_in_agent(hass, user_input.text)
+    if agent and await agent.async_recognize_sentence_trigger(user_input):
+        agent = None
+    await hass.async_add_executor_job(prepare, user_input.language)
+    return Talk(history, agent, is_of_guest)
 
 
 type Recognizer = Callable[
@@ -149,7 +171,12 @@ class LocalRequests:
         user_input = replace(self.user_input, text=words)
         found = await async_recognize(self.hass, user_input)
         offered = {tool.name for tool in tools}
-        talk = Talk(self.history, self.is_of_guest)
+        talk = await async_talk(
+            self.hass,
+            user_input,
+            self.history,
+            is_of_guest=self.is_of_guest,
+        )
         for name, recognize in recognizers(self.hass).items():
             if name in offered:
                 found = await recognize(

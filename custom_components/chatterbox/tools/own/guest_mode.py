@@ -10,7 +10,6 @@ from ...agent.messages import ToolAnnotations, ToolDefinition
 from ...effects.effect import Effects, EntityAction, Touches
 from ...effects.reading import async_guest_mode_wish
 from ...effects.recognition import RecognizedRequest, tool_request
-from ...internals.conversation import built_in_agent
 from ...nlu.guests import GuestModeWish
 from ...offline.local_commands import Talk, recognizers
 from ...people.guests import GUEST_MODE_ON, async_set_guest_mode, guest_switch
@@ -35,22 +34,21 @@ def async_setup_guest_mode(hass: HomeAssistant) -> None:
 async def _async_recognize(
     hass: HomeAssistant,
     user_input: ConversationInput,
-    _talk: Talk,
+    talk: Talk,
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     """Return the request for guest mode, or else what was `found` before.
 
     It is not ended by words, and they are told how it is.
     """
-    agent = built_in_agent(hass, user_input.text)
-    if found or agent is None:
+    if found or talk.agent is None:
         return found
     wish = await async_guest_mode_wish(
         hass,
         user_input.text,
         user_input.language,
     )
-    if wish is None or await agent.async_recognize_sentence_trigger(user_input):
+    if wish is None:
         return None
     if wish is GuestModeWish.ON:
         return tool_request(GUEST_MODE_TOOL, {})
