@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
+from operator import attrgetter
 from typing import Final, override
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
@@ -68,12 +69,11 @@ class NumberDescription(SensorEntityDescription):
     """Returns the first day of the current period; None for a sum over the lifetime of the agent."""
 
 
-def _total(
-    key: str, value: Callable[[AgentUsage], int], *, needs_model: bool = True
-) -> NumberDescription:
+def _total(key: str, *, needs_model: bool = True) -> NumberDescription:
+    """Describe a figure of the usage that has its name."""
     return NumberDescription(
         key=key,
-        value=lambda numbers: value(numbers.usage),
+        value=attrgetter(f"usage.{key}"),
         needs_model=needs_model,
         state_class=SensorStateClass.TOTAL_INCREASING,
     )
@@ -163,11 +163,11 @@ def _window_parts(numbers: AgentNumbers) -> Mapping[str, int | str]:
 
 
 NUMBERS: Final = (
-    _total("input_tokens", lambda usage: usage.input_tokens),
-    _total("cached_tokens", lambda usage: usage.cached_tokens),
-    _total("output_tokens", lambda usage: usage.output_tokens),
-    _total("reasoning_tokens", lambda usage: usage.reasoning_tokens),
-    _total("inferences", lambda usage: usage.inferences),
+    _total("input_tokens"),
+    _total("cached_tokens"),
+    _total("output_tokens"),
+    _total("reasoning_tokens"),
+    _total("inferences"),
     _money("cost", lambda numbers: numbers.usage.cost),
     _money(
         "spent_today",
@@ -179,22 +179,10 @@ NUMBERS: Final = (
         lambda numbers: numbers.usage.spent_in_month_of(numbers.today),
         lambda day: day.replace(day=1),
     ),
-    _total(
-        "turns",
-        lambda usage: usage.turns,
-        needs_model=False,
-    ),
-    _total(
-        "tool_calls",
-        lambda usage: usage.tool_calls,
-        needs_model=False,
-    ),
-    _total(
-        "failures",
-        lambda usage: usage.failures,
-        needs_model=False,
-    ),
-    _total("failovers", lambda usage: usage.failovers),
+    _total("turns", needs_model=False),
+    _total("tool_calls", needs_model=False),
+    _total("failures", needs_model=False),
+    _total("failovers"),
     _seconds("time_to_first_token", lambda turn: turn.first_token),
     _seconds(
         "turn_time",
