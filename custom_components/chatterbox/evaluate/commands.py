@@ -195,12 +195,10 @@ async def _async_result(
 
 async def _async_subscribe(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    _data: Mapping[str, Any],
 ) -> None:
     """Send the progress and the tables of the results, now and whenever they change."""
     trials = async_get_trials(viewer.hass)
-    number = data["id"]
-    connection = viewer.connection
     results = await trials.async_results()
 
     @callback
@@ -214,11 +212,7 @@ async def _async_subscribe(
         else:
             progress = None
         unreadable = unreadable_files(viewer.hass)
-        connection.send_event(
-            number, {"running": progress, "results": tables, "unreadable": unreadable}
-        )
+        viewer.send({"running": progress, "results": tables, "unreadable": unreadable})
 
-    connection.subscriptions[number] = async_dispatcher_connect(
-        viewer.hass, SIGNAL_TRIALS, send
-    )
+    viewer.follow(async_dispatcher_connect(viewer.hass, SIGNAL_TRIALS, send))
     viewer.hass.loop.call_soon(send)  # after the answer to the command

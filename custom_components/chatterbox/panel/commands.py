@@ -51,8 +51,14 @@ class Viewer:
     """The user of a connection, and what they may see."""
 
     hass: HomeAssistant
-    user: User
     connection: websocket_api.ActiveConnection
+    number: int
+    """Of the message with their command."""
+
+    @property
+    def user(self) -> User:
+        """The user."""
+        return self.connection.user
 
     @property
     def is_admin(self) -> bool:
@@ -92,6 +98,14 @@ class Viewer:
         """A new context of theirs."""
         return Context(user_id=self.user.id)
 
+    def send(self, event: object) -> None:
+        """Send an event of what they follow by their command."""
+        self.connection.send_event(self.number, event)
+
+    def follow(self, end: Callable[[], None]) -> None:
+        """Let them follow something, which a function ends."""
+        self.connection.subscriptions[self.number] = end
+
 
 def text_field(most: int, least: int = 0) -> object:
     """Return the schema of a text with so many characters."""
@@ -106,7 +120,7 @@ ID_FIELD: Final = text_field(100, 1)
 
 
 type CommandAnswer = Callable[[Viewer, Mapping[str, Any]], Awaitable[object]]
-"""Answers a command with dataclasses or JSON; raises `HomeAssistantError`. The number of its message is `id`."""
+"""Answers a command with dataclasses or JSON; raises `HomeAssistantError`."""
 
 
 def async_register_command(
@@ -127,13 +141,13 @@ def async_register_command(
     ) -> None:
         number = msg["id"]
         try:
-            viewer = Viewer(hass, connection.user, connection)
+            viewer = Viewer(hass, connection, number)
             if not (viewer.is_admin or (for_users and viewer.is_allowed)):
                 raise CommandRefused(UNAUTHORIZED)
             data = schema(
                 {key: value for key, value in msg.items() if key not in _SHARED_KEYS}
             )
-            result = await answer(viewer, data | {"id": number})
+            result = await answer(viewer, data)
         except vol.Invalid as error:
             where = ".".join(map(str, error.path)) or "?"
             connection.send_error(

@@ -237,15 +237,13 @@ async def _async_subscribe(
 ) -> None:
     """Send the present now, and whenever it has changed, until the page is closed."""
     hass = viewer.hass
-    number = data["id"]
-    connection = viewer.connection
     language = await async_closest_language(
         hass, data.get("language", hass.config.language)
     )
 
     async def send() -> None:
         if viewer.is_allowed:
-            connection.send_event(number, await _async_now(viewer, language))
+            viewer.send(await _async_now(viewer, language))
 
     sending = Debouncer(
         hass, LOGGER, cooldown=_PAUSE, immediate=True, function=send, background=True
@@ -263,7 +261,7 @@ async def _async_subscribe(
         for one in ends:
             one()
 
-    connection.subscriptions[number] = end
+    viewer.follow(end)
     hass.loop.call_soon(follow)  # after the answer to the command
 
 

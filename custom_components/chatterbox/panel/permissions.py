@@ -315,20 +315,16 @@ def _named(
 
 async def _async_subscribe(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    _data: Mapping[str, Any],
 ) -> None:
     """Tell an administrator that the rules of the home have changed, wherever that was."""
-    number = data["id"]
-    connection = viewer.connection
 
     @callback
     def tell() -> None:
         if viewer.is_admin:
-            connection.send_event(number, {})
+            viewer.send({})
 
-    connection.subscriptions[number] = async_dispatcher_connect(
-        viewer.hass, SIGNAL_HOME_RULES, tell
-    )
+    viewer.follow(async_dispatcher_connect(viewer.hass, SIGNAL_HOME_RULES, tell))
 
 
 def _version(rules: HomeRules) -> str:

@@ -365,11 +365,9 @@ async def _async_delete(
 
 async def _async_subscribe(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    _data: Mapping[str, Any],
 ) -> None:
     """Tell of each turn that is stored and that the user sees."""
-    number = data["id"]
-    connection = viewer.connection
 
     @callback
     def tell(record: TurnRecord) -> None:
@@ -380,11 +378,6 @@ async def _async_subscribe(
             and viewer.is_allowed
             and viewer.sees(person_id if isinstance(person_id, str) else None)
         ):
-            connection.send_event(
-                number,
-                {"turn_id": record.origin["turn_id"]},
-            )
+            viewer.send({"turn_id": record.origin["turn_id"]})
 
-    connection.subscriptions[number] = async_dispatcher_connect(
-        viewer.hass, SIGNAL_TURN, tell
-    )
+    viewer.follow(async_dispatcher_connect(viewer.hass, SIGNAL_TURN, tell))
