@@ -6,7 +6,7 @@ a calendar. Times are taken out of a sentence before.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple, NotRequired, TypedDict
 
@@ -14,8 +14,6 @@ from ..agent.text import fold, read_language_files
 from ..speech.text.phrases import PhraseTree, Token, divided, phrase_tree, text_tokens
 from .lexicon import SMALL, Lexicon
 
-_NAMED: Final = "named"
-_TITLE: Final = "title"
 _MOST: Final = 40
 """Words of a sentence."""
 _SHORTEST_PART: Final = 3
@@ -67,18 +65,9 @@ def _grammar(language: str) -> _Grammar | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """A way in which phrases cover a sentence."""
-
-    action: str
-    title: tuple[int, int] = (0, 0)
-    calendar: tuple[int, int] = (0, 0)
-
-    @property
-    def size(self) -> int:
-        """The number of words that are no part of a phrase."""
-        return self.title[1] - self.title[0]
+type _Place = tuple[int, int]
+"""Where words begin and end that stand for a slot."""
+_NOWHERE: Final[_Place] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,47 +80,25 @@ class _Sentence:
     rules: Mapping[str, PhraseTree[str]]
     words: Lexicon
 
-    def matches(self, tree: PhraseTree[str]) -> Iterator[_Match]:
-        """Yield the ways in which phrases cover all words but courtesy."""
+    def matches(
+        self, tree: PhraseTree[str]
+    ) -> Iterator[tuple[str, Mapping[str, _Place]]]:
+        """Yield the ways in which phrases cover all words but courtesy: what they want, and their slots."""
         for start in self._without_small(0):
-            for end, found in self._below(tree, start, _Match("")):
+            for end, action, slots in tree.matches(self.heard, start, self._filled):
                 if len(self.heard) in self._without_small(end):
-                    yield found
+                    yield action, slots
 
-    def _below(
-        self, node: PhraseTree[str], at: int, found: _Match
-    ) -> Iterator[tuple[int, _Match]]:
-        """Yield where a phrase that begins at a word may end, with what is found in it."""
-        for action in node.values:
-            yield at, replace(found, action=action)
-        if at < len(self.heard):
-            next_node = node.words.get(self.heard[at])
-            if next_node:
-                yield from self._below(next_node, at + 1, found)
-        for name, following in node.slots.items():
-            for end, filled in self._filled(name, at, found):
-                yield from self._below(
-                    following,
-                    end,
-                    filled,
-                )
-
-    def _filled(
-        self, name: str, at: int, found: _Match
-    ) -> Iterator[tuple[int, _Match]]:
-        """Yield where words may end that stand for a slot."""
-        if name == _TITLE:
-            for end in range(at + 1, len(self.heard) + 1):
-                yield end, replace(found, title=(at, end))
-        elif name == _NAMED:
-            for end in self._named(at):
-                yield end, replace(found, calendar=(at, end))
-        else:
-            yield from self._below(
-                self.rules[name],
-                at,
-                found,
-            )
+    def _filled(self, name: str, at: int) -> Iterator[tuple[int, Mapping[str, _Place]]]:
+        """Yield where words may end that stand for a slot, and what they fill."""
+        if name in self.rules:
+            found = self.rules[name].matches(self.heard, at, self._filled)
+            yield from ((end, slots) for end, _, slots in found)
+            return
+        ends = (
+            range(at + 1, len(self.heard) + 1) if name == "title" else self._named(at)
+        )
+        yield from ((end, {name: (at, end)}) for end in ends)
 
     def _named(self, at: int) -> Iterator[int]:
         for name in self.names:
@@ -174,21 +141,22 @@ def calendar_request(
     )
     match = min(
         parsed.matches(grammar.phrases),
-        key=lambda one: one.size,
+        key=lambda one: len(range(*one[1].get("title", _NOWHERE))),
         default=None,
     )
     if match is None:
         return None
-    first, last = match.calendar
+    action, slots = match
     title = _text(
         sentence,
-        found[slice(*match.title)],
+        found[slice(*slots.get("title", _NOWHERE))],
     )
+    named = heard[slice(*slots.get("named", _NOWHERE))]
     return CalendarRequest(
-        match.action,
+        action,
         title,
         known.get(
-            (*heard[first:last],),
+            (*named,),
             "",
         ),
     )

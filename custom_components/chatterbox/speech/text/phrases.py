@@ -120,6 +120,44 @@ class PhraseTree[Value]:
             for value in node.values:
                 yield end + 1, value
 
+    def matches[Filled](
+        self,
+        words: Sequence[str],
+        at: int,
+        fill: Callable[[str, int], Iterable[tuple[int, Mapping[str, Filled]]]],
+        slots: Mapping[str, Filled] = {},
+    ) -> Iterator[tuple[int, Value, Mapping[str, Filled]]]:
+        """Yield the ends, meanings and slots of the phrases that begin at a word, in which commas may stand.
+
+        `fill` returns where words end that a slot may stand for, with what they fill.
+        """
+        for value in self.values:
+            yield at, value, slots
+        start = after_comma(words, at)
+        following = self.words.get(words[start]) if start < len(words) else None
+        if following:
+            yield from following.matches(
+                words,
+                start + 1,
+                fill,
+                slots,
+            )
+        for name, after in self.slots.items():
+            for end, filled in fill(name, at):
+                yield from after.matches(
+                    words,
+                    end,
+                    fill,
+                    {**slots, **filled},
+                )
+
+
+def after_comma(words: Sequence[str], at: int) -> int:
+    """Return where words go on, which may be after a comma."""
+    if words[at : at + 1] == [","] and at + 1 < len(words):
+        return at + 1
+    return at
+
 
 def phrase_tree(texts: Mapping[str, str]) -> PhraseTree[str]:
     """Return phrases, which are divided by commas, with what they mean."""

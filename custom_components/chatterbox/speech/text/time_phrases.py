@@ -18,6 +18,7 @@ from .phrases import (
     PhraseTree,
     Token,
     accented_words,
+    after_comma,
     coverings,
     divided,
     text_tokens,
@@ -381,33 +382,16 @@ class _Sentence:
         )
 
     def matches[Value](
-        self,
-        node: PhraseTree[Value],
-        at: int,
-        slots: TimeSlots = {},  # noqa: B006 never changed
+        self, tree: PhraseTree[Value], at: int
     ) -> Iterator[tuple[int, Value, TimeSlots]]:
         """Yield the ends, meanings and slots of phrases that begin at a word."""
-        for value in node.values:
-            yield at, value, slots
-        start = self._after_comma(at)
-        if start < len(self._words) and (
-            following := node.words.get(self._words[start])
-        ):
-            yield from self.matches(
-                following,
-                start + 1,
-                slots,
-            )
-        for name, after in node.slots.items():
-            for end, filled in self._fill(name, at):
-                yield from self.matches(
-                    after,
-                    end,
-                    {
-                        **slots,
-                        name: filled,
-                    },
-                )
+        return tree.matches(
+            self._words,
+            at,
+            lambda name, at: (
+                (end, {name: value}) for end, value in self._fill(name, at)
+            ),
+        )
 
     def _fill(
         self,
@@ -456,14 +440,8 @@ class _Sentence:
     ) -> Iterator[tuple[int, SlotValue]]:
         return self._grammar.names[name].found(
             self._words,
-            self._after_comma(at),
+            after_comma(self._words, at),
         )
-
-    def _after_comma(self, at: int) -> int:
-        """Return where words go on, which may be after a comma."""
-        if self._words[at : at + 1] == [","] and at + 1 < len(self._words):
-            return at + 1
-        return at
 
     def _numbers(self, at: int) -> Iterator[tuple[int, SlotValue]]:
         """Yield the numbers of amounts: in digits, with a fraction, or in words."""
