@@ -26,6 +26,7 @@ from ..const import LOGGER
 from ..home.entities import telling_words
 from ..home.entity_matches import matching_states
 from ..internals.calendar import calendar_entity
+from ..people.speakers import async_user_of
 
 _LIMIT: Final = 8.0
 """Seconds for one calendar."""
@@ -203,14 +204,7 @@ async def async_calendars(
         matching_states(hass, every),
         key=lambda one: one.entity_id,
     )
-    if llm_context.context:
-        user_id = llm_context.context.user_id
-    else:
-        user_id = None
-    if user_id:
-        user = await hass.auth.async_get_user(user_id)
-    else:
-        user = None
+    user = await async_user_of(hass, llm_context)
     if user:
         may = user.permissions.check_entity
         states = [one for one in states if may(one.entity_id, POLICY_CONTROL)]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from homeassistant.auth.models import User
 from homeassistant.components.conversation import (
     DOMAIN as CONVERSATION_DOMAIN,
     ConversationInput,
@@ -37,6 +38,7 @@ from homeassistant.helpers import (
     device_registry as dr,
     entity_registry as er,
 )
+from homeassistant.helpers.llm import LLMContext
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_to_bytes_or_none
@@ -425,6 +427,15 @@ def speaker_of(
         is_signed_in=user_id is not None,
         person_id=person_id,
     )
+
+
+async def async_user_of(
+    hass: HomeAssistant,
+    llm_context: LLMContext,
+) -> User | None:
+    """Return the user with whose rights tools run in a context, if one is known."""
+    context = llm_context.context or Context()
+    return await hass.auth.async_get_user(context.user_id or "")
 
 
 def _asking(

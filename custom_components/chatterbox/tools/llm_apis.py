@@ -52,6 +52,7 @@ from ..internals.llm import (
     known_tool,
     live_context_tool,
 )
+from ..people.speakers import async_user_of
 from ..settings.agent import HomeDetail
 from ..settings.tool_names import HASH_LENGTH, MAX_NAME_LENGTH
 from .annotations import annotations_of, unwrapped
@@ -257,7 +258,7 @@ def requires_admin(api: llm.API) -> bool:
 
 async def async_may_use(
     api: llm.API,
-    context: Context | None,
+    llm_context: llm.LLMContext,
 ) -> bool:
     """Return whether an API offers its tools in a context, as `llm.async_get_api` decides since 2026.11.
 
@@ -266,11 +267,7 @@ async def async_may_use(
     """
     if not requires_admin(api):
         return True
-    user_id = context.user_id if context else None
-    if user_id:
-        user = await api.hass.auth.async_get_user(user_id)
-    else:
-        user = None
+    user = await async_user_of(api.hass, llm_context)
     return (
         user is not None
         and user.is_admin

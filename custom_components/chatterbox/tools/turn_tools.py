@@ -44,6 +44,7 @@ from .llm_apis import (
     rename_tools,
     tool_sources,
 )
+from .own.own_tool import OwnCall
 from .own.past import SpokenPast
 from .own.registry import OwnDispatcher, offered_to, with_own_tools
 from .repair.intent_calls import CallRepairs
@@ -241,7 +242,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
         labels=merged.labels,
         home_is_large=home.sums_up(len(exposed.entities))
         and any(one.api.id == llm.LLM_API_ASSIST for one in offers),
-        own=OwnDispatcher(hass, {}, llm_context),
+        own=OwnDispatcher({}, OwnCall(hass, llm_context, {})),
         name_resolver=NameResolver(hass, llm_context, dispatcher.tools),
         request=request,
     )
@@ -308,7 +309,7 @@ async def _async_ask_all(
     home: HomeDetail,
 ) -> Sequence[_Answer]:
     """Ask APIs for their tools, but those that the speaker may not use."""
-    allowed = [api for api in apis if await async_may_use(api, llm_context.context)]
+    allowed = [api for api in apis if await async_may_use(api, llm_context)]
     async with asyncio.TaskGroup() as group:
         tasks = [
             group.create_task(
@@ -461,14 +462,18 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     own = {
         tool.definition.name: tool for tool in offered if has_own_tools or tool.label
     }
-    dispatcher = OwnDispatcher(
+    call = OwnCall(
         hass,
-        own,
         llm_context,
+        {},
         settings,
         agent,
         speaker,
         user_input.satellite_id,
+    )
+    dispatcher = OwnDispatcher(
+        own,
+        call,
         names=offer.name_resolver,
         repair=offer.repair,
     )

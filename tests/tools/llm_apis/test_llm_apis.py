@@ -30,7 +30,10 @@ from pytest_homeassistant_custom_component.common import (
 
 from custom_components.chatterbox.home.description import AS_USUAL
 from custom_components.chatterbox.settings.agent import HomeDetail
-from custom_components.chatterbox.tools.llm_apis import async_may_use
+from custom_components.chatterbox.tools.llm_apis import (
+    async_may_use,
+    context_without_speaker,
+)
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_offer_tools
 from tests.support.llm_apis import (
     LISTED,
@@ -204,9 +207,11 @@ async def test_an_administrator_who_is_not_active_is_none(home: HomeAssistant) -
     await home.auth.async_update_user(anna, is_active=False)
     api = register(home, "tower", StubTool(name="look"), requires_admin=True)
 
-    assert not await async_may_use(api, Context(user_id=anna.id))
-    assert not await async_may_use(api, Context(user_id="somebody who was removed"))
-    assert not await async_may_use(api, None)
+    assert not await async_may_use(api, context_without_speaker(home, anna.id))
+    assert not await async_may_use(
+        api, context_without_speaker(home, "somebody who was removed")
+    )
+    assert not await async_may_use(api, context_without_speaker(home))
 
 
 @pytest.mark.parametrize("detail", [LISTED, AS_USUAL], ids=["listed", "described"])

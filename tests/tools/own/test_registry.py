@@ -28,6 +28,7 @@ from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.tools.own.find_entities import FIND
 from custom_components.chatterbox.tools.own.look import LOOK
 from custom_components.chatterbox.tools.own.own_tool import (
+    OwnCall,
     own_name,
     parameters,
 )
@@ -52,7 +53,8 @@ async def test_each_of_ours_runs_without_any_effect_on_the_home(
     async_setup_memory(hass)
     tools = {tool.definition.name: tool for tool in own_tools(hass)}
     context = own_call(hass, {}).llm_context
-    dispatcher = OwnDispatcher(hass, tools, context, AgentSettings(), "agent-1", NOBODY)
+    call = OwnCall(hass, context, {}, AgentSettings(), "agent-1", NOBODY)
+    dispatcher = OwnDispatcher(tools, call)
     errors: dict[str, str] = {}
     for one in (REMEMBER, SEARCH_HISTORY, FIND):
         name = one.definition.name

@@ -13,7 +13,7 @@ from typing import Final
 from homeassistant.auth.permissions.const import POLICY_CONTROL, POLICY_READ
 from homeassistant.components import ai_task, conversation
 from homeassistant.const import STATE_UNAVAILABLE, Platform
-from homeassistant.core import Context, HomeAssistant, State
+from homeassistant.core import HomeAssistant, State
 from homeassistant.exceptions import HomeAssistantError, Unauthorized
 from homeassistant.helpers import (
     device_registry as dr,
@@ -28,6 +28,7 @@ from ...const import LOGGER
 from ...effects.effect import Annotated, EntityAction, Touches
 from ...home.description import quoted
 from ...home.entity_matches import area_name, matching_states
+from ...people.speakers import async_user_of
 from .own_tool import (
     READS,
     Offered,
@@ -229,8 +230,7 @@ async def _async_check_rights(
 
     Home Assistant checks both since 2026.11.
     """
-    context = call.llm_context.context or Context()
-    user = await call.hass.auth.async_get_user(context.user_id or "")
+    user = await async_user_of(call.hass, call.llm_context)
     if user is None:
         return
     may = user.permissions.check_entity

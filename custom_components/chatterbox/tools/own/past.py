@@ -17,7 +17,7 @@ from homeassistant.auth.permissions.const import POLICY_READ
 from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.components.sensor import ATTR_STATE_CLASS
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_UNIT_OF_MEASUREMENT
-from homeassistant.core import Context, HomeAssistant, State
+from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import (
     device_registry as dr,
     entity_registry as er,
@@ -45,6 +45,7 @@ from ...internals.recorder import (
     days_kept,
     records,
 )
+from ...people.speakers import async_user_of
 from ...speech.sentences import async_get_sentences
 from .own_tool import (
     READS,
@@ -287,8 +288,7 @@ async def _async_readable(
     states: list[State],
 ) -> list[State]:
     """Return those of some entities that the user who asks may read, if one is known."""
-    context = call.llm_context.context or Context()
-    user = await call.hass.auth.async_get_user(context.user_id or "")
+    user = await async_user_of(call.hass, call.llm_context)
     if user is None:
         return states
     may_read = user.permissions.check_entity

@@ -28,7 +28,6 @@ from ...agent.protocols import Ask, Deny, Hooks, Rewrite
 from ...const import DOMAIN
 from ...effects.effect import Effects, TimedCall
 from ...effects.intents import filled
-from ...people.speakers import NOBODY, Speaker
 from ...records.turn_record import FailedTarget, result_content
 from ...settings.agent import AgentSettings
 from ...settings.tool_names import SENTENCE_TOOL
@@ -49,8 +48,6 @@ from .own_tool import (
 from .past import GET_PAST
 from .search_history import SEARCH_HISTORY
 from .search_web import SEARCH_WEB
-
-_NO_SETTINGS: Final = AgentSettings()
 
 own_tools: Final = singleton(HassKey[list[OwnTool]](f"{DOMAIN}_own_tools"))(
     lambda _: [FIND, GET_FORECAST, GET_PAST, LOOK, SEARCH_HISTORY, SEARCH_WEB]
@@ -140,14 +137,10 @@ class OwnDispatcher(Hooks):
     as if it ran now, and reviewed in its place.
     """
 
-    hass: HomeAssistant
     tools: Mapping[str, OwnTool]
     """By name."""
-    llm_context: llm.LLMContext
-    settings: AgentSettings = _NO_SETTINGS
-    agent: str = ""
-    speaker: Speaker = NOBODY
-    satellite_id: str | None = None
+    turn: OwnCall
+    """A call of the turn without arguments: all calls have the rest of it."""
     names: Hooks | None = None
     """Resolves the names in calls of the other tools."""
     repair: Repair = as_written
@@ -255,15 +248,10 @@ class OwnDispatcher(Hooks):
 
     def call(self, arguments: JsonObject) -> OwnCall:
         """Return a call of a tool in this turn."""
-        return OwnCall(
-            self.hass,
-            self.llm_context,
-            arguments,
-            self.settings,
-            self.agent,
-            self.speaker,
-            self.satellite_id,
-            self._async_fit,
+        return replace(
+            self.turn,
+            arguments=arguments,
+            fit=self._async_fit,
         )
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 demanded by the protocol
