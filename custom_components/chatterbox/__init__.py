@@ -42,7 +42,6 @@ from .repairs import async_report_newer_entries
 from .responses.views import async_load_api, async_register_api
 from .runtime.agents import (
     ChatterboxConfigEntry,
-    async_forget_conversations,
     service_of,
 )
 from .runtime.composition import async_build, async_build_agent
@@ -213,7 +212,6 @@ async def _async_forget(
         entry,
         agents,
     )
-    async_forget_conversations(hass)
 
 
 async def _async_follow_changes(

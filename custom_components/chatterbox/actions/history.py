@@ -39,7 +39,7 @@ from ..history.store.query import Selection
 from ..history.store.records import StoreUnavailable, Trouble
 from ..history.stores import async_get_histories
 from ..memory.facts import HOUSEHOLD, Keeper, NotRemembered, async_get_memories
-from ..runtime.agents import async_forget_conversations, async_forget_summaries
+from ..runtime.agents import async_forget_summaries
 from ..runtime.recent_turns import async_get_recent_turns
 from ..settings.agent import existing_agents
 from ..speech.sentences import translated
@@ -123,7 +123,6 @@ async def _async_purge(call: ServiceCall) -> ServiceResponse:
             failed = where, error.trouble
     async_get_recent_turns(hass).forget_words()
     async_forget_summaries(hass)
-    async_forget_conversations(hass)
     if failed is not None:
         where, trouble = failed
         key = "purge_history_slow" if trouble is Trouble.SLOW else "purge_history_down"

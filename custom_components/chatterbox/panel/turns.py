@@ -25,7 +25,7 @@ from ..history.store.query import FoundTurn, ListedTurn, TurnList
 from ..history.store.records import StoreUnavailable
 from ..history.stores import async_get_histories, async_keeps_turns
 from ..records.turn_record import FAILURES, SIGNAL_TURN, TurnRecord
-from ..runtime.agents import async_forget_conversations, async_forget_summaries
+from ..runtime.agents import async_forget_summaries
 from ..runtime.recent_turns import async_get_recent_turns
 from ..speech.sentences import async_closest_language
 from .commands import (
@@ -359,7 +359,6 @@ async def _async_delete(
     deleted = await store.delete_turn(found.turn)
     async_get_recent_turns(viewer.hass).forget_words()
     async_forget_summaries(viewer.hass)
-    async_forget_conversations(viewer.hass)
     return {"deleted": deleted}
 
 

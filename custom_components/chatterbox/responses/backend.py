@@ -31,7 +31,6 @@ from ..runtime.agents import (
     Agent,
     ChatterboxConfigEntry,
     async_agent_entries,
-    async_forget_conversations,
 )
 from ..runtime.models import CountedModel
 from .protocol.backend import (
@@ -297,7 +296,6 @@ class EntryResponseStore:
     async def delete(self, response_id: str) -> None:
         """Delete a response."""
         await self._ask(lambda store: store.delete_response(response_id))
-        async_forget_conversations(self.hass)
 
     async def conversation(
         self, conversation_id: str, caller: Caller

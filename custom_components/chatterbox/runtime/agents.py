@@ -327,12 +327,6 @@ def async_get_models(hass: HomeAssistant) -> Mapping[str, AgentModel]:
     }
 
 
-def async_forget_conversations(hass: HomeAssistant) -> None:
-    """Empty the caches of all models, as something that was said was deleted: any of them may have answered there."""
-    for model in async_get_models(hass).values():
-        model.fitter.forget_conversations()
-
-
 def async_forget_summaries(hass: HomeAssistant) -> None:
     """Drop all summaries, which may cover what was deleted. They are written again."""
     entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(

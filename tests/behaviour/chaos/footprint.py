@@ -17,7 +17,6 @@ from unittest.mock import NonCallableMock
 from sqlalchemy import Engine
 
 from custom_components import chatterbox
-from custom_components.chatterbox.agent.conversation.prompt_fitter import PromptFitter
 from custom_components.chatterbox.runtime.recent_turns import RecentTurns
 from custom_components.chatterbox.turns.run import AgentTurns
 
@@ -25,7 +24,6 @@ _BLOCKS_OF_NOISE: Final = 1_000
 _MIB_OF_NOISE: Final = 40
 _BOUNDED: Final = (
     NonCallableMock,
-    PromptFitter,
     AgentTurns,
     RecentTurns,
     Engine,
@@ -74,8 +72,6 @@ def _forget_what_has_a_bound() -> None:
         match cached:
             case NonCallableMock():
                 cached.reset_mock()
-            case PromptFitter():
-                cached.forget_conversations()  # the last few of each model
             case AgentTurns():
                 cached._prompts.clear()  # noqa: SLF001  # those of the last few conversations
             case RecentTurns():

@@ -17,7 +17,7 @@ from ..protocols import CompletionRequest
 from ..timeouts import TookTooLong, WorkCancelled, finish_within
 from ..transcript import turns_backwards
 from .token_estimate import TokenEstimate, TokenScale
-from .window import GrownWindows, LargeResults, Window, fit_window, shows_something
+from .window import LargeResults, Window, fit_window, shows_something
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,6 @@ class PromptFitter:
         self._server_cuts = server_cuts
         self._results = LargeResults()
         self._scale = TokenScale()
-        self._windows = GrownWindows()
         self._reserved = 0
         """Tokens reserved for instructions, tools and directive."""
         self._tools = _Counted[tuple[ToolDefinition, ...]]()
@@ -273,11 +272,12 @@ class PromptFitter:
             request, self._context.tokens, sum(self._needed(request, self.estimate))
         )
         earlier = min(self._allowance.history, budget)
-        sizes = (round(tokens * share) for tokens in (budget, earlier))
-        return self._fit(
-            request,
+        return fit_window(
+            request.transcript,
+            round(budget * share),
             self.estimate,
-            *sizes,
+            request.summary,
+            round(earlier * share),
         )
 
     def window_of_next_turn(
@@ -291,10 +291,6 @@ class PromptFitter:
             ),
             share,
         )
-
-    def forget_conversations(self) -> None:
-        """Empty the cache of windows."""
-        self._windows = GrownWindows()
 
     def fit(self, request: CompletionRequest) -> FittedRequest:
         """Return what to send of a request.
@@ -404,8 +400,12 @@ class PromptFitter:
                 request,
             )
         budget = self._budget(request, context, sum(needed))
-        window = self._fit(
-            request, estimate, budget, min(self._allowance.history, budget)
+        window = fit_window(
+            request.transcript,
+            budget,
+            estimate,
+            request.summary,
+            min(self._allowance.history, budget),
         )
         size = PromptSize(
             tools, instructions, window.tokens + directive, context, window.dropped
@@ -421,22 +421,6 @@ class PromptFitter:
             estimate,
             request,
             lacks_room=lacks_room and window.dropped > 0,
-        )
-
-    def _fit(
-        self,
-        request: CompletionRequest,
-        estimate: TokenEstimate,
-        budget: int,
-        earlier: int,
-    ) -> Window:
-        return fit_window(
-            request.transcript,
-            budget,
-            estimate,
-            request.summary,
-            earlier,
-            grown=self._windows,
         )
 
     def _needed(

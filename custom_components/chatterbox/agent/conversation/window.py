@@ -9,8 +9,7 @@ that a long result of the current turn is not shortened for their sake.
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice, pairwise, starmap, takewhile
 from json import dumps
 from typing import Final
@@ -341,8 +340,6 @@ RESULT_LENGTHS: Final = (
     250,
 )
 """Characters kept of a result of the current turn, tried in this order."""
-_MOST_KEPT: Final = 8
-"""Conversations whose windows are cached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,14 +357,12 @@ class Window:
     """Estimated tokens."""
 
 
-def fit_window(  # noqa: PLR0913  # what is sent, what bounds it, and what stands for the rest
+def fit_window(
     transcript: Transcript,
     budget: int,
     estimate: TokenEstimate = _AS_COUNTED,
     summary: Summary | None = None,
     earlier: int | None = None,
-    *,
-    grown: GrownWindows | None = None,
 ) -> Window:
     """Return the window on a valid transcript that takes at most `budget` tokens.
 
@@ -377,17 +372,12 @@ def fit_window(  # noqa: PLR0913  # what is sent, what bounds it, and what stand
     oldest first, with a note; it is sent even if that is not enough.
 
     `summary` replaces the messages it stands for, as whole turns and never the last
-    one. A list of requests and calls completes a summary that lags behind. `grown`
-    caches the windows of earlier requests.
+    one. A list of requests and calls completes a summary that lags behind.
     """
     begin = _turn_begin(transcript, summary.messages if summary else 0)
-    bounds = _Bounds(
-        begin, budget, budget if earlier is None else min(earlier, budget), estimate
-    )
-    growing = (grown or GrownWindows()).window(
-        transcript,
-        bounds,
-    )
+    of_earlier = budget if earlier is None else min(earlier, budget)
+    growing = _GrowingWindow(transcript, begin, budget, of_earlier, estimate)
+    growing.grow()
     dropped = growing.start
     tokens = growing.tokens
     messages = growing.messages[dropped:]
@@ -418,109 +408,44 @@ def _turn_begin(transcript: Transcript, index: int) -> int:
     return 0
 
 
-class GrownWindows:
-    """Cache of the windows of the latest conversations, up to their last turns.
+@dataclass(slots=True)
+class _GrowingWindow:
+    """A window that takes one message after the other of a transcript: `messages` from `start` on."""
 
-    A window never looks ahead, so the next request of a conversation continues from
-    there. Conversations with attachments are not cached, because of their size.
-    """
-
-    def __init__(self) -> None:
-        """Start empty."""
-        self._windows: list[_GrowingWindow] = []
-        """Least recently used first."""
-
-    def window(
-        self,
-        transcript: Transcript,
-        bounds: _Bounds,
-    ) -> _GrowingWindow:
-        """Return the window on a whole transcript; the caller may change it."""
-        end = _turn_begin(transcript, len(transcript))
-        window = self._known(transcript[:end], bounds) or _GrowingWindow(
-            transcript, bounds
-        )
-        if end > bounds.begin:
-            window.grow(transcript, end)
-            if not window.shows_something:
-                self._windows = [*self._windows[1 - _MOST_KEPT :], window]
-                window = window.copy()
-        window.grow(transcript, len(transcript))
-        return window
-
-    def _known(
-        self,
-        earlier: Transcript,
-        bounds: _Bounds,
-    ) -> _GrowingWindow | None:
-        """Remove and return the cached window on the beginning of `earlier`."""
-        for index in reversed(range(len(self._windows))):
-            window = self._windows[index]
-            if window.bounds == bounds and earlier[: len(window.whole)] == window.whole:
-                return self._windows.pop(index)
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    """Parameters of a window; see `fit_window`."""
-
-    begin: int
-    """The first message without summary."""
+    transcript: Transcript
+    start: int
+    """The first message without summary, then the first that is not dropped."""
     budget: int
+    """See `fit_window`, as for the next two."""
     earlier: int
     estimate: TokenEstimate
+    messages: list[Message] = field(default_factory=list)
+    tokens: int = 0
+    """Tokens of the messages in the window."""
+    has_shortened: bool = False
+    _turn: int = 0
+    _kept_before: int = 0
+    """Tokens of the messages of earlier turns."""
+    _sizes: list[int] = field(default_factory=list)
+    _cut_to: dict[int, int] = field(default_factory=dict)
+    """The index up to which the results of the turn have been shortened, by length."""
 
+    @property
+    def recap_room(self) -> int:
+        """Tokens that the recap of dropped messages may take."""
+        return max(0, self.earlier) // _RECAP
 
-class _GrowingWindow:
-    """A window on a growing conversation: `messages` from `start` on."""
-
-    def __init__(
-        self,
-        transcript: Transcript,
-        bounds: _Bounds,
-    ) -> None:
-        begin = bounds.begin
-        self.bounds = bounds
-        self.whole = transcript[:begin]
-        """The original messages so far."""
-        self.messages = list(self.whole)
-        self.start = begin
-        self.tokens = 0
-        """Tokens of the messages in the window."""
-        self.has_shortened = False
-        self.shows_something = shows_something(self.whole)
-        self.recap_room = max(0, bounds.earlier) // _RECAP
-        self._turn = begin
-        self._kept_before = 0
-        """Tokens of the messages of earlier turns."""
-        self._sizes = [0] * begin
-        self._cut_to: dict[int, int] = {}
-        """The index up to which the results of the turn have been shortened, by length."""
-
-    def copy(self) -> _GrowingWindow:
-        """Return an independent copy."""
-        other = copy(self)
-        other.messages, other._sizes = self.messages.copy(), self._sizes.copy()  # noqa: SLF001  # of its own class
-        other._cut_to = self._cut_to.copy()  # noqa: SLF001  # of its own class
-        return other
-
-    def grow(
-        self,
-        transcript: Transcript,
-        end: int,
-    ) -> None:
-        """Extend the window to `end` of a transcript that begins with `whole`."""
-        begin = len(self.whole)
-        self.whole = transcript[:end]
-        self.shows_something = self.shows_something or shows_something(
-            transcript[begin:end]
-        )
+    def grow(self) -> None:
+        """Take all messages from `start` on."""
+        begin = self._turn = self.start
+        self.messages += self.transcript[:begin]
+        self._sizes += [0] * begin
+        end = len(self.transcript)
         # A call is sent together with its results.
         units = [
             index
             for index in range(begin, end)
-            if not isinstance(transcript[index], ToolResult)
+            if not isinstance(self.transcript[index], ToolResult)
         ]
         for unit in pairwise([*units, end]):
             self._add(*unit)
@@ -531,20 +456,20 @@ class _GrowingWindow:
         end: int,
     ) -> None:
         """Add messages that are sent together, and save room if they are too much."""
-        unit = self.whole[begin:end]
+        unit = self.transcript[begin:end]
         if isinstance(unit[0], UserMessage):
             self._turn, self._kept_before = begin, self.tokens
-        added = list(map(self.bounds.estimate.of_message, unit))
+        added = list(map(self.estimate.of_message, unit))
         self.messages += unit
         self._sizes += added
         self.tokens += sum(added)
         if begin and begin == self.start:
             self._restore_context()
-        if not self._fits(self.bounds.budget, self.bounds.earlier):
-            is_too_long = not self._fits(self.bounds.budget)
+        if not self._fits(self.budget, self.earlier):
+            is_too_long = not self._fits(self.budget)
             goals = (
-                self.bounds.budget // _LOW if is_too_long else self.bounds.budget,
-                self.bounds.earlier // _LOW,
+                self.budget // _LOW if is_too_long else self.budget,
+                self.earlier // _LOW,
             )
             for _ in self._savings(is_too_long=is_too_long):
                 if self._fits(*goals):
@@ -568,7 +493,7 @@ class _GrowingWindow:
         while self.start < self._turn:
             self._drop_a_turn()
             yield
-        if is_too_long and not self._fits(self.bounds.budget):
+        if is_too_long and not self._fits(self.budget):
             for length in RESULT_LENGTHS:
                 begin = max(
                     self._cut_to.get(length, 0),
@@ -593,7 +518,7 @@ class _GrowingWindow:
         first = self.messages[self.start]
         if isinstance(first, UserMessage) and first.omitted:
             self.messages[self.start] = first = first.alone()
-            added = self.bounds.estimate.of_message(first) - self._sizes[self.start]
+            added = self.estimate.of_message(first) - self._sizes[self.start]
             self._sizes[self.start] += added
             self.tokens += added
             if self.start < self._turn:
@@ -604,7 +529,7 @@ class _GrowingWindow:
         index: int,
         length: int,
     ) -> None:
-        whole = self.whole[index]
+        whole = self.transcript[index]
         present = self.messages[index]
         if (
             isinstance(whole, ToolResult)
@@ -615,7 +540,7 @@ class _GrowingWindow:
                 present,
                 content=shortened(whole.content, length),
             )
-            size = self.bounds.estimate.of_message(short)
+            size = self.estimate.of_message(short)
             if size < self._sizes[index]:  # the note takes room too
                 self.tokens += size - self._sizes[index]
                 if index < self._turn:

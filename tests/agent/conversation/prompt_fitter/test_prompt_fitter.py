@@ -1,8 +1,6 @@
 """The part of a conversation that a model is sent, and the lessons from the answers of its service."""
 
 import asyncio
-import gc
-import weakref
 from collections.abc import Coroutine
 from dataclasses import replace
 
@@ -445,30 +443,6 @@ async def test_the_server_is_asked_for_its_window_after_an_answer(
         while work:
             await work.pop()
     assert (times, fitter.context_window) == (questions, window)
-
-
-def test_a_forgotten_conversation_leaves_the_cache() -> None:
-    fitter = PromptFitter(ContextWindow())
-    result = ToolResult("1", TOOL.name, "On.")
-    reference = weakref.ref(result)
-    requested = (
-        UserMessage("On!"),
-        AssistantMessage("", "", (ToolCall("1", TOOL.name, "{}"),)),
-        result,
-    )
-    fitter.window(
-        CompletionRequest(
-            "", (*requested, AssistantMessage("It is on."), UserMessage("Thanks."))
-        )
-    )
-    del result, requested
-    gc.collect()
-    assert reference() is not None, "it is found sooner again"
-
-    fitter.forget_conversations()
-    gc.collect()
-
-    assert reference() is None
 
 
 @pytest.mark.parametrize(

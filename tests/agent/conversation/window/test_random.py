@@ -6,7 +6,6 @@ from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.conversation.window import (
-    GrownWindows,
     Window,
     fit_window,
 )
@@ -143,28 +142,3 @@ def test_earlier_turns_keep_to_their_budget(
         assert tokens_of(
             window.transcript[: last_turn(window.transcript)], estimate
         ) <= max(earlier, 0)
-
-
-@given(
-    st.lists(transcripts(), min_size=1, max_size=3),
-    st.lists(BUDGETS, min_size=1, max_size=2),
-    st.none() | st.integers(-10, 3_000),
-    st.none() | SUMMARIES,
-    st.data(),
-)
-def test_a_window_that_goes_on_from_the_last_one_is_the_one_found_anew(
-    conversations: list[Transcript],
-    budgets: list[int],
-    earlier: int | None,
-    summary: Summary | None,
-    data: st.DataObject,
-) -> None:
-    """Whatever is asked for in between, and also where a conversation is taken back to an earlier moment."""
-    grown = GrownWindows()
-    moments = [growth(transcript) or [()] for transcript in conversations]
-    for _ in range(12):
-        transcript = data.draw(st.sampled_from(data.draw(st.sampled_from(moments))))
-        budget = data.draw(st.sampled_from(budgets))
-        estimate = data.draw(ESTIMATES)
-        found = fit_window(transcript, budget, estimate, summary, earlier, grown=grown)
-        assert found == fit_window(transcript, budget, estimate, summary, earlier)

@@ -1,19 +1,16 @@
 """The window on a conversation that is longer than its budget."""
 
 from dataclasses import replace
-from typing import override
 
 import pytest
 
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.conversation.window import (
     RESULT_LENGTHS,
-    GrownWindows,
     fit_window,
 )
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
-    Attachment,
     Message,
     Summary,
     ToolCall,
@@ -267,43 +264,3 @@ def test_long_words_that_fit_take_nothing_from_earlier_turns() -> None:
         for words in ("x" * 40_000, "x")
     )
     assert long.dropped == short.dropped > 0
-
-
-def test_the_windows_of_many_conversations_need_not_be_kept_to_be_right() -> None:
-    grown = GrownWindows()
-    for _ in range(2):
-        for number in range(20):
-            transcript = turn(number) + conversation(20)
-            budget = tokens(transcript) // 2
-            assert fit_window(transcript, budget, grown=grown) == fit_window(
-                transcript, budget
-            )
-
-
-def test_a_conversation_in_which_something_is_shown_has_the_same_window_each_time() -> (
-    None
-):
-    grown = GrownWindows()
-    picture = UserMessage("Look!", (Attachment("image/png", b"..."),))
-    for end in range(4, 80, 4):
-        transcript = (picture, *conversation(20)[:end])
-        assert fit_window(transcript, 500, grown=grown) == fit_window(transcript, 500)
-
-
-def test_only_new_messages_are_counted() -> None:
-    counted: list[Message] = []
-
-    class Counting(TokenEstimate):
-        @override
-        def of_message(self, message: Message) -> int:
-            counted.append(message)
-            return TokenEstimate.of_message(self, message)
-
-    grown, estimate = GrownWindows(), Counting()
-    fit_window(conversation(100), 100_000, estimate, grown=grown)
-    counted.clear()
-
-    # The same words, but other objects, as who keeps a conversation may make them anew.
-    fit_window(conversation(101), 100_000, estimate, grown=grown)
-
-    assert len(counted) == 2 * len(turn(0)), "the turn that has ended, and the new one"
