@@ -24,6 +24,7 @@ from homeassistant.helpers import entity_registry as er
 
 from . import const
 from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
+from .agent.messages import paragraphs
 from .agent.providers.http_provider import HTTPProvider
 from .agent.providers.profiles import OTHER, PROFILES
 from .agent.wire.model_lists import ChatModel
@@ -493,7 +494,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         ready = await async_ready(
             self.hass, self._service.kind, agent.title, self._use_in, agent.data
         )
-        ready["try_it"] = "\n\n".join(filter(None, (problem, ready["try_it"])))
+        ready["try_it"] = paragraphs(problem, ready["try_it"])
         result["description"] = "ready"
         result["description_placeholders"] = ready
         return result

@@ -229,7 +229,10 @@ def _call_as_seen(
     if not is_json_object(call.arguments):
         return call
     own = as_object(parse_json(call.arguments))
-    given = _renamed(own, part.group.renamed.get(part.action, {}))
+    given = _renamed(
+        own,
+        part.group.renamed.get(part.action, {}),
+    )
     text = canonical_json({_ACTION: part.action, **given})
     return ToolCall(
         call.id,

@@ -13,6 +13,12 @@ type JsonValue = (
 )
 type JsonObject = dict[str, JsonValue]
 
+
+def paragraphs(*texts: str | None) -> str:
+    """Join texts, without those that are empty."""
+    return "\n\n".join(filter(None, texts))
+
+
 _CANONICAL: Final = json.JSONEncoder(
     ensure_ascii=False, sort_keys=True, separators=(",", ":")
 )
@@ -44,8 +50,6 @@ MOST_SEARCHES: Final = 2
 """Searches of the web in one turn."""
 
 
-IMAGE_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-"""Images that every multimodal service accepts."""
 PDF: Final = "application/pdf"
 
 
@@ -95,15 +99,15 @@ class UserMessage:
     @property
     def prompt(self) -> str:
         """The text for the model: the context, then the words."""
-        return "\n\n".join(filter(None, (self.context, self.text)))
+        return paragraphs(self.context, self.text)
 
     def alone(self) -> UserMessage:
         """Return the message as it is sent without those before it."""
-        return replace(
-            self,
-            context="\n\n".join(filter(None, (self.omitted, self.context))),
-            omitted="",
-        )
+        return replace(self.after(self.omitted), omitted="")
+
+    def after(self, context: str) -> UserMessage:
+        """Return the message with more context before its own."""
+        return replace(self, context=paragraphs(context, self.context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +360,8 @@ _SIGNATURES: Final = {
     "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
 }
 """First bytes of the images that models see and generate."""
+IMAGE_TYPES: Final = frozenset(_SIGNATURES)
+"""Images that every multimodal service accepts."""
 
 
 def picture_type(data: bytes) -> str | None:

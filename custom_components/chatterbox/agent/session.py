@@ -35,7 +35,13 @@ from .messages import (
 )
 from .protocols import Hooks, LLMProvider, ResponseComposer
 from .toolbox import Toolbox, as_outcome
-from .transcript import NOT_STARTED, TranscriptRecorder, repair, synthetic_result
+from .transcript import (
+    NOT_STARTED,
+    TranscriptRecorder,
+    repair,
+    results_in,
+    synthetic_result,
+)
 
 
 class Session:
@@ -363,11 +369,7 @@ class _LiveTurn:
             messages = self._recorder.messages
         else:
             messages = self._recorder.interrupted()
-        if (
-            self.end
-            and self.end.error
-            and not any(isinstance(message, ToolResult) for message in messages)
-        ):
+        if self.end and self.end.error and not any(results_in(messages)):
             return ()
         if self._words is None:
             return messages

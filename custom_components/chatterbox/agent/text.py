@@ -290,7 +290,10 @@ def _is_alike(word: str, other: str) -> bool:
         return False
     if word == other or (not word.isascii() and word in other):
         return True
-    stem = max(_STEM, min(len(word), len(other)) - 1)
+    stem = max(
+        _STEM,
+        min(len(word), len(other)) - 1,
+    )
     short, long = sorted((word, other), key=len)
     return word[:stem] == other[:stem] or (
         long.startswith(short) and _ROOM.fullmatch(long, len(short)) is not None
@@ -315,7 +318,9 @@ def words_by_language(path: Path) -> frozenset[str]:
 _LANGUAGES: Final = Path(__file__).parents[1] / "languages"
 
 
-def read_language_files[T](name: str, kind: type[T]) -> Mapping[str, T]:
+def read_language_files[
+    T,
+](name: str, kind: type[T]) -> Mapping[str, T]:
     """Read `languages/<language>/<name>.toml` by the codes of languages. It reads from disk: call it at import."""
     files = sorted(_LANGUAGES.glob(f"*/{name}.toml"))
     return {file.parent.name: read_data_file(file, kind) for file in files}

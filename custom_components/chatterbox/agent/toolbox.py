@@ -390,11 +390,7 @@ async def _call(
 
 def _problems(err: ValidationError) -> str:
     """Describe the first problems."""
-    problems = err.errors(
-        include_url=False,
-        include_context=False,
-        include_input=False,
-    )
+    problems = err.errors()
     messages = [
         f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
         for problem in problems[:_SHOWN_PROBLEMS]

@@ -43,6 +43,18 @@ def synthetic_result(call: ToolCall, content: str) -> ToolResult:
     )
 
 
+def calls_in(messages: Iterable[Message]) -> Iterator[ToolCall]:
+    """Yield the calls."""
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            yield from message.tool_calls
+
+
+def results_in(messages: Iterable[Message]) -> Iterator[ToolResult]:
+    """Yield the results of calls."""
+    return (message for message in messages if isinstance(message, ToolResult))
+
+
 def has_outside_content(transcript: Iterable[Message]) -> bool:
     """Return whether a tool has brought text from outside the home into a transcript."""
     return bool(outside_results(transcript))
@@ -50,19 +62,12 @@ def has_outside_content(transcript: Iterable[Message]) -> bool:
 
 def outside_results(transcript: Iterable[Message]) -> Sequence[ToolResult]:
     """Return the results of tools that have brought text from outside the home into a transcript."""
-    return [
-        message
-        for message in transcript
-        if isinstance(message, ToolResult) and message.open_world
-    ]
+    return [result for result in results_in(transcript) if result.open_world]
 
 
 def searches_in(messages: Iterable[Message]) -> int:
     """Return how often the web was searched."""
-    return sum(
-        isinstance(message, ToolResult) and message.name == WEB_SEARCH
-        for message in messages
-    )
+    return sum(result.name == WEB_SEARCH for result in results_in(messages))
 
 
 def without_searches(messages: Iterable[Message]) -> Transcript:
@@ -156,6 +161,13 @@ def since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[ToolR
     return "", results[::-1]
 
 
+def has_changed(transcript: Transcript, tools: Iterable[ToolDefinition]) -> bool:
+    """Return whether a tool that changes something has run in the last turn, successfully or not."""
+    changing = changing_tools(tools)
+    _, results = since_last_user_message(transcript)
+    return any(one.name in changing and not one.synthetic for one in results)
+
+
 def turns_backwards(messages: Transcript) -> Iterator[Transcript]:
     """Yield the turns, newest first: each a user message up to the next one; the first may lack it."""
     end = len(messages)
@@ -167,8 +179,7 @@ def turns_backwards(messages: Transcript) -> Iterator[Transcript]:
 
 def call_ids(messages: Iterable[Message]) -> frozenset[str]:
     """Return the ids of all calls."""
-    answers = [message for message in messages if isinstance(message, AssistantMessage)]
-    return frozenset({call.id for answer in answers for call in answer.tool_calls})
+    return frozenset({call.id for call in calls_in(messages)})
 
 
 def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
@@ -195,9 +206,8 @@ def repair(messages: Iterable[Message]) -> Transcript:
     """
     pending = tuple(_with_lost_context(messages))
     results: dict[str, list[ToolResult]] = {}
-    for message in pending:
-        if isinstance(message, ToolResult):
-            results.setdefault(message.call_id, []).append(message)
+    for result in results_in(pending):
+        results.setdefault(result.call_id, []).append(result)
     repaired: list[Message] = []
     for message in pending:
         if isinstance(message, ToolResult):

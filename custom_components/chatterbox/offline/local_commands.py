@@ -36,6 +36,7 @@ from ..agent.messages import (
     ToolResult,
     Transcript,
     Usage,
+    paragraphs,
 )
 from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
 from ..agent.transcript import changing_tools, since_last_user_message
@@ -557,7 +558,7 @@ class LocalCommandsProvider(LeavableProvider):
         if is_answered and self._hint and (kind is _Kind.PLAIN or may_tell):
             hinted = replace(
                 request,
-                directive="\n\n".join(filter(None, (request.directive, self._hint))),
+                directive=paragraphs(request.directive, self._hint),
             )
             async with aclosing(
                 self._with_take_over(self.model.stream(hinted), request, answer)

@@ -45,7 +45,7 @@ from ..agent.messages import (
     UserMessage,
     canonical_json,
 )
-from ..agent.transcript import TranscriptRecorder
+from ..agent.transcript import TranscriptRecorder, results_in
 from ..const import DOMAIN
 from ..settings.tool_names import SENTENCE_TOOL
 
@@ -425,11 +425,7 @@ class TurnRecord:
     @property
     def results(self) -> list[ToolResult]:
         """The results of calls so far."""
-        return [
-            message
-            for message in self.recorder.messages
-            if isinstance(message, ToolResult)
-        ]
+        return [*results_in(self.recorder.messages)]
 
     @property
     def user_message(self) -> UserMessage | None:

@@ -23,6 +23,7 @@ from ..agent.messages import (
     ToolDefinition,
     Transcript,
     UserMessage,
+    paragraphs,
 )
 from ..agent.protocols import Ask, Hooks
 from ..agent.transcript import TranscriptRecorder
@@ -37,7 +38,7 @@ from ..turns.continuity import Continuity, Thread
 from ..turns.shown_files import ShownFiles
 from ..turns.source import ToolSelection, TurnSource
 from .protocol.backend import OWN_LABEL, BackendEvent, ToolsOffered, TurnRequest
-from .protocol.errors import invalid
+from .protocol.errors import bad_approval, invalid
 from .protocol.tools import AllowedTools, FunctionRef, HostedToolRef, ToolRef
 
 APPROVAL_SECONDS: Final = 600.0
@@ -149,9 +150,7 @@ class ApiTurnSource(TurnSource):
         request = self.request
         return replace(
             turn,
-            instructions="\n\n".join(
-                filter(None, (turn.instructions, request.instructions))
-            ),
+            instructions=paragraphs(turn.instructions, request.instructions),
             output=request.output,
             options=request.options,
             may_be_shortened=request.may_be_shortened,
@@ -246,12 +245,7 @@ class ApiTurnSource(TurnSource):
     ) -> UserMessage | None:
         """Return the words of the client, which come with attachments and a context of their own."""
         user_message = request_words(self.request)
-        if user_message is None:
-            return None
-        return replace(
-            user_message,
-            context="\n\n".join(filter(None, (context, user_message.context))),
-        )
+        return user_message and user_message.after(context)
 
     @override
     def hooks(self, tools: TurnTools) -> Sequence[Hooks]:
@@ -271,11 +265,9 @@ class ApiTurnSource(TurnSource):
         for pending in self.answered.approved if self.answered else ():
             call = pending.call
             if call.name not in names:
-                message = f"The approved tool {call.name!r} is not among those of this request. Name the same again."
-                raise invalid(
-                    message,
+                raise bad_approval(
+                    f"The approved tool {call.name!r} is not among those of this request. Name the same again.",
                     "tools",
-                    "approval_continuation_invalid",
                 )
         for function in self.request.functions:
             if function.name in names:

@@ -37,7 +37,7 @@ from ..turns.input import TurnInput, again_text, async_is_neither
 from ..turns.review import REVIEWERS
 from ..turns.run import AgentTurns
 from .protocol.backend import ApprovalDecisions, BackendEvent, Caller, TurnRequest
-from .protocol.errors import ApiError, invalid
+from .protocol.errors import ApiError, bad_approval, invalid
 from .source import ApiTurnSource, request_words
 
 _MOST_QUESTIONS: Final = 20
@@ -382,8 +382,6 @@ def _with_answers(
 
 
 def _no_question() -> ApiError:
-    return invalid(
-        "Nothing waits for this approval: it was answered, ran out, or was never asked of you. Ask for it anew.",
-        "input",
-        "approval_continuation_invalid",
+    return bad_approval(
+        "Nothing waits for this approval: it was answered, ran out, or was never asked of you. Ask for it anew."
     )

@@ -66,6 +66,7 @@ from ..agent.messages import (
     Transcript,
     UserMessage,
     canonical_json,
+    paragraphs,
 )
 from ..const import DOMAIN
 from ..home.entities import Home, async_get_home
@@ -282,9 +283,7 @@ def user_message(content: UserContent, files: ShownFiles) -> UserMessage:
         if isinstance(content, SpokenContent)
         else ("", "")
     )
-    return UserMessage(
-        content.content, attachments, "\n\n".join(filter(None, (held, note))), omitted
-    )
+    return UserMessage(content.content, attachments, paragraphs(held, note), omitted)
 
 
 def _arguments_text(call: llm.ToolInput) -> str:

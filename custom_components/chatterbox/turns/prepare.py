@@ -36,6 +36,7 @@ from ..agent.messages import (
     ToolDefinition,
     Transcript,
     UserMessage,
+    paragraphs,
 )
 from ..const import DOMAIN
 from ..home.description import ON_CHANGES, home_changes, home_list, quoted
@@ -222,7 +223,7 @@ def async_provide_prompt(
     set_tools(chat_log, instance)
     chat_log.extra_system_prompt = sources.extra
     chat_log.content[0] = SystemContent(
-        content="\n\n".join(filter(None, (prompt.instructions, prompt.context)))
+        content=paragraphs(prompt.instructions, prompt.context)
     )
     async_show(chat_log)
     chat_log.async_trace(

@@ -44,8 +44,6 @@ _TURNS_KNOWN: Final = 50
 """Ids of counted turns that are kept: duplicate reports of a turn come soon."""
 _DAYS_KNOWN: Final = 40
 """Days that are kept for each agent, in case the clock is set back."""
-_MOST_TOKENS: Final = 2**53
-"""A limit for reported counts, since a file cannot hold much larger numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +57,10 @@ class Rates:
 
     def cost(self, usage: Usage) -> float:
         """Return the US dollars that tokens cost."""
-        cached = min(usage.cached_tokens, usage.input_tokens)
-        fresh = usage.input_tokens - cached
+        fresh = usage.input_tokens - usage.cached_tokens
         return (
             fresh * self.input
-            + cached * self.cached
+            + usage.cached_tokens * self.cached
             + usage.output_tokens * self.output
         ) / _MILLION
 
@@ -135,21 +132,10 @@ class AgentUsage:
             cost = 0.0
         return replace(
             self,
-            input_tokens=min(
-                self.input_tokens + usage.input_tokens,
-                _MOST_TOKENS,
-            ),
-            cached_tokens=min(
-                self.cached_tokens + usage.cached_tokens,
-                _MOST_TOKENS,
-            ),
-            output_tokens=min(
-                self.output_tokens + usage.output_tokens,
-                _MOST_TOKENS,
-            ),
-            reasoning_tokens=min(
-                self.reasoning_tokens + usage.reasoning_tokens, _MOST_TOKENS
-            ),
+            input_tokens=self.input_tokens + usage.input_tokens,
+            cached_tokens=self.cached_tokens + usage.cached_tokens,
+            output_tokens=self.output_tokens + usage.output_tokens,
+            reasoning_tokens=self.reasoning_tokens + usage.reasoning_tokens,
             inferences=self.inferences + 1,
             cost=self.cost + cost,
             spent=_added(

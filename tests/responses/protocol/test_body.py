@@ -142,6 +142,15 @@ def test_json_of_many_values_is_not_even_parsed() -> None:
         parse_text("[" + "[]," * 100_001)
 
 
+@pytest.mark.parametrize(
+    "value", [r'"half \ud83d"', "NaN", "Infinity", "[" * 60 + "]" * 60]
+)
+def test_what_could_not_be_written_down_is_refused(value: str) -> None:
+    with pytest.raises(ApiError, match="This is no JSON that can be used") as refused:
+        parse_text(f'{{"input": {value}}}')
+    assert refused.value.code == "invalid_json"
+
+
 def _with_text(text: JsonObject) -> JsonObject:
     return {**request(), "text": text}
 

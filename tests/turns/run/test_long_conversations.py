@@ -1,8 +1,6 @@
 """Conversations that become longer than a model can read, or than anybody wants to pay for."""
 
-import gc
 import json
-import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from itertools import pairwise
@@ -24,13 +22,6 @@ from homeassistant.helpers import chat_session, llm
 from pydantic import JsonValue
 
 from custom_components.chatterbox.agent.conversation.prompt_fitter import PromptFitter
-from custom_components.chatterbox.agent.messages import (
-    AssistantMessage,
-    ToolCall,
-    ToolResult,
-    UserMessage,
-)
-from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_FALLBACKS,
@@ -39,7 +30,6 @@ from custom_components.chatterbox.const import (
     DOMAIN,
     ServiceKind,
 )
-from custom_components.chatterbox.responses.backend import EntryResponseStore
 from custom_components.chatterbox.runtime.agents import async_get_models
 from tests.support.llm_apis import StubTool, register
 from tests.support.sentences import sentence
@@ -309,51 +299,6 @@ async def test_a_model_reads_a_large_result_in_part_and_the_chat_log_keeps_it_wh
             if isinstance(content, ToolResultContent)
         ]
     assert remaining == [{"books": books}]
-
-
-async def purge(hass: HomeAssistant) -> None:
-    await hass.services.async_call(
-        DOMAIN, "purge", {"older_than_days": 1}, blocking=True
-    )
-
-
-async def remove_the_first_agent(hass: HomeAssistant) -> None:
-    entry = hass.config_entries.async_entries(DOMAIN)[0]
-    hass.config_entries.async_remove_subentry(entry, next(iter(entry.subentries)))
-    await hass.async_block_till_done(wait_background_tasks=True)
-
-
-async def delete_a_response(hass: HomeAssistant) -> None:
-    entry = hass.config_entries.async_entries(DOMAIN)[0]
-    await EntryResponseStore(hass, entry, next(iter(entry.subentries))).delete("resp 1")
-
-
-@pytest.mark.parametrize("delete", [purge, remove_the_first_agent, delete_a_response])
-async def test_no_model_keeps_what_somebody_has_deleted(
-    hass: HomeAssistant, add: Start, delete: Callable[[HomeAssistant], Awaitable[None]]
-) -> None:
-    for _ in range(2):
-        await add(ScriptedChatCompletions(Script()))
-    result = ToolResult("1", "look", "Nobody is at home.")
-    reference = weakref.ref(result)
-    transcript = (
-        UserMessage("Who is there?"),
-        AssistantMessage("", "", (ToolCall("1", "look", "{}"),)),
-        result,
-    )
-    fitter_of(hass).window(
-        CompletionRequest(
-            "", (*transcript, AssistantMessage("Nobody."), UserMessage("Thanks."))
-        )
-    )
-    del result, transcript
-    gc.collect()
-    assert reference() is not None
-
-    await delete(hass)
-    gc.collect()
-
-    assert reference() is None
 
 
 async def test_a_home_of_a_thousand_entities_is_searched_and_not_sent(

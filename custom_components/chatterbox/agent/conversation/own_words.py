@@ -21,6 +21,7 @@ from ..messages import (
     ToolResult,
     Transcript,
     UserMessage,
+    paragraphs,
 )
 from ..protocols import CompletionRequest
 from ..text import clipped
@@ -247,7 +248,7 @@ class _Reading:
 def _noted(message: UserMessage, note: str) -> UserMessage:
     return replace(
         message,
-        context="\n\n".join(filter(None, (message.context, note))),
+        context=paragraphs(message.context, note),
     )
 
 

@@ -271,13 +271,12 @@ class PromptFitter:
         budget = self._budget(
             request, self._context.tokens, sum(self._needed(request, self.estimate))
         )
-        earlier = min(self._allowance.history, budget)
         return fit_window(
             request.transcript,
             round(budget * share),
             self.estimate,
             request.summary,
-            round(earlier * share),
+            round(self._allowance.history * share),
         )
 
     def window_of_next_turn(
@@ -376,10 +375,7 @@ class PromptFitter:
     ) -> FittedRequest:
         context = self._context.tokens if context is None else context
         estimate = self._scale.estimate
-        tools, instructions, directive = needed = self._needed(
-            request,
-            estimate,
-        )
+        tools, instructions, directive = needed = self._needed(request, estimate)
         if not request.may_be_shortened:
             transcript_tokens = sum(map(estimate.of_message, request.transcript))
             size = PromptSize(
@@ -405,7 +401,7 @@ class PromptFitter:
             budget,
             estimate,
             request.summary,
-            min(self._allowance.history, budget),
+            self._allowance.history,
         )
         size = PromptSize(
             tools, instructions, window.tokens + directive, context, window.dropped

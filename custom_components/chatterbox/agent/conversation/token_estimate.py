@@ -121,14 +121,7 @@ class TokenEstimate:
 
     def of_tools(self, tools: Iterable[ToolDefinition]) -> int:
         """Estimate the tokens of tools, as they are described to a model."""
-        described: list[JsonValue] = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.short_parameters or tool.parameters,
-            }
-            for tool in tools
-        ]
+        described: list[JsonValue] = [tool.described for tool in tools]
         if described:
             return self.of_text(canonical_json(described))
         return 0
@@ -145,8 +138,6 @@ class TokenEstimate:
         Reports that no tokenizer explains, such as of uncached tokens only, are
         followed from half to four times the count.
         """
-        if estimated <= 0 or reported <= 0:
-            return self
         exact = min(
             max(self.scale * reported / estimated, _LEAST),
             _MOST,

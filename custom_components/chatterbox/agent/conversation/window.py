@@ -385,9 +385,7 @@ def fit_window(
         recalled = recap(
             summary, transcript[begin:dropped], growing.recap_room, estimate
         )
-        messages[0] = replace(
-            first, context="\n\n".join(filter(None, (recalled, first.context)))
-        )
+        messages[0] = first.after(recalled)
         tokens += estimate.of_message(messages[0]) - estimate.of_message(first)
     if dropped or growing.has_shortened:
         sent = tuple(messages)

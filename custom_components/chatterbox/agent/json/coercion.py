@@ -136,7 +136,12 @@ class _Fit:
     Without it, the time for nested choices would grow exponentially.
     """
 
-    def fit(self, schema: JsonValue, value: JsonValue, path: str) -> JsonValue:
+    def fit(
+        self,
+        schema: JsonValue,
+        value: JsonValue,
+        path: str,
+    ) -> JsonValue:
         """Return the value in the form that the schema describes. Raises `Unfit`."""
         if not isinstance(schema, dict):
             return value
@@ -241,7 +246,12 @@ class _Fit:
             value,
         )
 
-    def attempt(self, schema: JsonValue, value: JsonValue, path: str) -> object:
+    def attempt(
+        self,
+        schema: JsonValue,
+        value: JsonValue,
+        path: str,
+    ) -> object:
         """Return the value as `fit` does, or `_MISSING` if it does not fit."""
         key = (
             id(schema),
@@ -264,7 +274,12 @@ class _Fit:
             )
         return self._tried[key][2]
 
-    def _fit_object(self, schema: JsonObject, value: JsonValue, path: str) -> JsonValue:
+    def _fit_object(
+        self,
+        schema: JsonObject,
+        value: JsonValue,
+        path: str,
+    ) -> JsonValue:
         if self.generous:
             value = _embedded(value, "{")
         if not isinstance(value, dict):
@@ -302,7 +317,12 @@ class _Fit:
                 )
         return fitted
 
-    def _fit_array(self, schema: JsonObject, value: JsonValue, path: str) -> JsonValue:
+    def _fit_array(
+        self,
+        schema: JsonObject,
+        value: JsonValue,
+        path: str,
+    ) -> JsonValue:
         if self.generous:
             value = _embedded(value, "[")
         if not isinstance(value, list):
@@ -326,11 +346,20 @@ class _Fit:
             )
         items = schema.get("items")
         return [
-            self.fit(items, item, f"{path}[{index}]")
+            self.fit(
+                items,
+                item,
+                f"{path}[{index}]",
+            )
             for index, item in enumerate(value)
         ]
 
-    def _fit_enum(self, schema: JsonObject, value: JsonValue, path: str) -> JsonValue:
+    def _fit_enum(
+        self,
+        schema: JsonObject,
+        value: JsonValue,
+        path: str,
+    ) -> JsonValue:
         listed = schema.get("enum")
         if isinstance(listed, list):
             allowed = listed

@@ -37,7 +37,7 @@ from ..messages import (
     canonical_json,
 )
 from ..protocols import Ask, Deny
-from ..text import find_tool, plain
+from ..text import find_tool, plain, sendable_name
 from ..transcript import call_ids
 from .hooks import covers
 from .turn import ClientCall, OpenCall, Resolved, Runnable, TurnState, resolve
@@ -233,7 +233,6 @@ _RECORDED_LENGTH: Final = 1_000
 """Characters kept of arguments that cannot be parsed."""
 _FORM: Final = re.compile(r"""[\s\\"'\[\]%]""")
 """Characters in which two spellings of one value may differ."""
-_ILLEGAL_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_LENGTH: Final = 64
 """Characters kept of an unknown tool name: the length limit of tool names."""
 
@@ -420,10 +419,9 @@ def as_recorded(call: ToolCall) -> ToolCall:
         text = canonical_json(value)
     else:
         text = call.arguments
-    name = _ILLEGAL_IN_NAMES.sub("_", call.name[:_NAME_LENGTH]) or "unnamed"
     return replace(
         call,
-        name=name,
+        name=sendable_name(call.name),
         arguments=text[:_RECORDED_LENGTH],
     )
 

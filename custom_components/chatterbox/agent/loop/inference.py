@@ -40,8 +40,8 @@ from ..messages import (
     ProviderItem,
     ToolCall,
     ToolDefinition,
-    ToolResult,
     canonical_json,
+    paragraphs,
 )
 from ..protocols import (
     AnswerOptions,
@@ -53,7 +53,7 @@ from ..protocols import (
     ResponseComposer,
 )
 from ..timeouts import WaitedTooLong, leavable, read_aside, time_limit
-from ..transcript import searches_in, without_searches
+from ..transcript import results_in, searches_in, without_searches
 from .calls import fit_arguments, judge_call
 from .execution import ToolRunner
 from .hooks import HookChain
@@ -90,16 +90,13 @@ def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
     context = turn.context if turn.user_text is None else ""
     unfit = (state.answer,) if _is_kept(state, step) and state.answer else ()
     return CompletionRequest(
-        instructions="\n\n".join(
-            filter(
-                None,
-                (turn.instructions, turn.output.instruction if turn.output else ""),
-            )
+        instructions=paragraphs(
+            turn.instructions, turn.output.instruction if turn.output else ""
         ),
         transcript=turn.history + messages + unfit,
         tools=tuple(sorted(turn.tools, key=attrgetter("name"))),
         tool_choice=step.tool_choice,
-        directive="\n\n".join(filter(None, (context, _directive(state, step)))),
+        directive=paragraphs(context, _directive(state, step)),
         output=turn.output,
         summary=turn.summary,
         may_be_cut=turn.may_be_shortened,
@@ -378,9 +375,7 @@ class Inference:
         if not turn.checks_answer or turn.output is not None or not turn.tools:
             return False
         if not answer.text.strip():  # after a tool, the turn tells what was done
-            return not any(
-                isinstance(message, ToolResult) for message in self.state.messages
-            )
+            return not any(results_in(self.state.messages))
         return self.composer.announces(answer.text)
 
     async def _misfit(self, answer: AssistantMessage) -> str:

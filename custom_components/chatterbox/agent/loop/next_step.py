@@ -18,9 +18,8 @@ from ..messages import (
     NamedTool,
     ToolChoice,
     ToolChoiceMode,
-    ToolResult,
 )
-from ..transcript import changing_tools
+from ..transcript import has_changed
 from .turn import ClientCall, OpenCall, TurnState
 
 _SHARE_BEFORE_LAST_CALL: Final = 0.75
@@ -132,7 +131,7 @@ def _step_for_failure(state: TurnState, failure: ProviderError) -> NextStep:
             state.open_calls
             or state.has_begun_anew
             or state.last_call
-            or _has_changed(state)
+            or has_changed(state.messages, state.turn.tools)
         )
         and _last_call(state) is None
         and state.may_write
@@ -142,17 +141,6 @@ def _step_for_failure(state: TurnState, failure: ProviderError) -> NextStep:
         )  # as if the model had not been asked
         return CallModel(_tool_choice(first), begins_anew=True)
     return Finish(StopReason.PROVIDER_FAILED)
-
-
-def _has_changed(state: TurnState) -> bool:
-    """Return whether a tool that changes something has run in this turn, successfully or not."""
-    changing = changing_tools(state.turn.tools)
-    return any(
-        isinstance(message, ToolResult)
-        and message.name in changing
-        and not message.synthetic
-        for message in state.messages
-    )
 
 
 def _step_for_answer(state: TurnState) -> NextStep:

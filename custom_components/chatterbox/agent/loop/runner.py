@@ -52,6 +52,7 @@ from ..transcript import (
     changing_tools,
     open_calls,
     repair,
+    results_in,
     synthetic_result,
     without_searches,
 )
@@ -448,20 +449,14 @@ class TurnRunner:
         ):
             return ""
         reading = {tool.name for tool in turn.tools} - changing_tools(turn.tools)
-        results = [
-            one
-            for one in self._transcript.messages
-            if isinstance(one, ToolResult) and one.name not in reading
-        ]
-        return await self._composer.undone(results, answer)
+        results = results_in(self._transcript.messages)
+        changing = [one for one in results if one.name not in reading]
+        return await self._composer.undone(changing, answer)
 
     def _results(self) -> tuple[ToolResult, ...]:
         """Return the results of the calls that ran."""
-        return tuple(
-            one
-            for one in self._transcript.messages
-            if isinstance(one, ToolResult) and not one.synthetic
-        )
+        results = results_in(self._transcript.messages)
+        return tuple(one for one in results if not one.synthetic)
 
     def _finished(
         self,

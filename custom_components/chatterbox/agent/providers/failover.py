@@ -18,10 +18,10 @@ from ..errors import (
     ProviderRejectedRequest,
 )
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ToolCallReady
-from ..messages import ToolDefinition, ToolResult, UserMessage
+from ..messages import ToolDefinition, UserMessage
 from ..protocols import CompletionRequest, LeavableProvider
 from ..timeouts import SYSTEM_CLOCK, Clock
-from ..transcript import changing_tools
+from ..transcript import has_changed
 from .managed_provider import (
     RANDOM_JITTER,
     BreakerState,
@@ -151,7 +151,7 @@ class FailoverProvider(LeavableProvider):
         if isinstance(words, UserMessage) and words is not self._words:
             self._position, self._words, self._has_turn = 0, words, None
         inference = _Inference()
-        has_acted = _has_acted(request)
+        has_acted = has_changed(request.transcript, request.tools)
         candidates = (
             self._only_current(request, inference)
             if has_acted
@@ -379,18 +379,3 @@ def _passed_on(
             )
         case _:
             return event
-
-
-def _has_acted(request: CompletionRequest) -> bool:
-    """Return whether a tool that changes something has run in this turn, successfully or not."""
-    for message in reversed(request.transcript):
-        match message:
-            case UserMessage():
-                return False
-            case ToolResult(name=name, synthetic=False) if name in changing_tools(
-                request.tools
-            ):
-                return True
-            case _:
-                pass
-    return False

@@ -15,17 +15,17 @@ from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import aiohttp
+from pydantic import BeforeValidator
 
+from .. import errors
 from ..errors import (
     ConnectTimeout,
-    ContentRefused,
     CreditSpent,
     FirstTokenTimeout,
     ModelLoading,
-    ModelNotFound,
     PromptTooLong,
     ProviderBusy,
     ProviderError,
@@ -34,8 +34,6 @@ from ..errors import (
     ProviderRejectedRequest,
     ProviderReplyInvalid,
     ProviderUnreachable,
-    ServerOutOfMemory,
-    ToolsRefused,
     UnparsedReply,
 )
 from ..json.text import objects_in
@@ -70,13 +68,29 @@ STATUS_ERRORS: Final[Mapping[int, type[ProviderError]]] = {
 }
 """Other 4xx mean `ProviderRejectedRequest`, other 5xx `ProviderFailed`."""
 
+
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """The words of services for one kind of failure."""
+
+    patterns: tuple[str, ...]
+    statuses: frozenset[int] = frozenset()
+    """Of responses of which it says more than their status."""
+    error: Annotated[
+        type[ProviderError], BeforeValidator(lambda name: vars(errors)[name])
+    ] = ProviderError
+    """The error of such a response."""
+
+
+_TABLE: Final = read_data_file(
+    Path(__file__).with_suffix(".toml"),
+    dict[str, _Wording],
+)
 WORDINGS: Final = {
     meaning: re.compile(
-        "|".join(patterns).replace("<number>", r"(\d[\d,]{0,12})"), re.IGNORECASE
+        "|".join(one.patterns).replace("<number>", r"(\d[\d,]{0,12})"), re.IGNORECASE
     )
-    for meaning, patterns in read_data_file(
-        Path(__file__).with_suffix(".toml"), dict[str, tuple[str, ...]]
-    ).items()
+    for meaning, one in _TABLE.items()
 }
 """By meaning; also of refusals after which a request is made in another way."""
 
@@ -86,75 +100,6 @@ _TOOL_SETTINGS: Final = {
     "jinja": "llama_cpp",
 }
 """Words of a refusal of tools, and the server that has this setting."""
-
-_SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
-    (
-        "tools_refused",
-        frozenset({400, 404, 422, 500, 501}),
-        ToolsRefused,
-    ),
-    (
-        "images_refused",
-        frozenset({400, 404, 415, 422, 500, 501}),
-        ProviderRejectedRequest,
-    ),
-    (
-        "out_of_memory",
-        frozenset({400, 500, 503}),
-        ServerOutOfMemory,
-    ),
-    (
-        "model_loading",
-        frozenset({429, 500, 502, 503, 504}),
-        ModelLoading,
-    ),
-    (
-        "server_busy",
-        frozenset({500, 502, 504}),
-        ProviderBusy,
-    ),
-    (
-        "unparsed_reply",
-        frozenset({400, 500}),
-        UnparsedReply,
-    ),
-    (
-        "no_credit",
-        frozenset({400, 403, 429}),
-        CreditSpent,
-    ),
-    (
-        "refused_content",
-        frozenset({400, 403, 422}),
-        ContentRefused,
-    ),
-    (
-        "missing_model",
-        frozenset({HTTPStatus.NOT_FOUND}),
-        ModelNotFound,
-    ),
-    (
-        "refused_model",
-        frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}),
-        ModelNotFound,
-    ),
-    (
-        "barred_model",
-        frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}),
-        ModelNotFound,
-    ),
-    (
-        "refused_country",
-        frozenset({HTTPStatus.FORBIDDEN}),
-        ProviderRejectedRequest,
-    ),
-    (
-        "refused_key",
-        frozenset({HTTPStatus.BAD_REQUEST}),
-        ProviderRejectedKey,
-    ),
-)
-"""Wordings that say more than the status."""
 
 _OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 429, 500, 503})
 """Of prompts that are too long. 429: beyond the tokens per minute; 500 and 503: local servers."""
@@ -436,9 +381,9 @@ def _error_saying(
             message, prompt or report.prompt_tokens, window or report.window_tokens
         )
     meant = (
-        error
-        for name, statuses, error in _SAYINGS
-        if status in statuses and WORDINGS[name].search(words)
+        one.error
+        for meaning, one in _TABLE.items()
+        if status in one.statuses and WORDINGS[meaning].search(words)
     )
     other = (
         ProviderRejectedRequest

@@ -4,6 +4,7 @@ Decision 33.
 """
 
 import asyncio
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import (
     AsyncGenerator,
@@ -60,6 +61,8 @@ from .service_client import (
     TimeLimits,
     api_root,
 )
+
+_LOGGER = logging.getLogger(__name__)
 
 
 def lay_over(payload: JsonObject, extra: JsonObject) -> JsonObject:
@@ -215,7 +218,6 @@ class HTTPProvider(ABC):
         self._model = model
         self._options = options
         self._profile = profile or self._PROFILE or profile_at(base_url)
-        self._attachments = self._profile.attachments
         self._refused = RefusedParameters(
             model, self._REQUIRED, self._ALSO_CALLED, self._ADJUSTMENTS
         )
@@ -249,9 +251,10 @@ class HTTPProvider(ABC):
                         for event in calls:
                             yield event
                         return
-                    payload = await self._payload_after(
-                        error, request, reply.payload, started=reply.started
-                    )
+                    payload = await self._payload_after(error, request, reply.payload)
+                    if reply.started:
+                        raise
+                    _LOGGER.info("%s is asked again: %s", self._model, error)
                     reply = self._reply(request, payload)
                     events = ()
                 for event in events:
@@ -368,14 +371,9 @@ class HTTPProvider(ABC):
         self.overflow = None
 
     async def _payload_after(
-        self,
-        error: ProviderError,
-        _request: CompletionRequest,
-        _payload: JsonObject,
-        *,
-        started: bool,  # noqa: ARG002  # for those that override this
+        self, error: ProviderError, _request: CompletionRequest, _payload: JsonObject
     ) -> JsonObject:
-        """Return the payload to send after a failure; raises `error` if there is none, or the answer has `started`."""
+        """Return the payload to send after a failure if the answer has not started; raises `error` if there is none."""
         if isinstance(error, PromptTooLong):
             self.overflow = error
         raise error

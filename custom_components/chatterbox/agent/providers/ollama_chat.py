@@ -65,7 +65,7 @@ class OllamaChatProvider(HTTPProvider):
     @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
         payload = request_to_payload(
-            request, self._model, attachments=self._attachments
+            request, self._model, attachments=self._profile.attachments
         )
         options = self._options_for(request)
         model_options = self._model_options(options)
@@ -108,12 +108,7 @@ class OllamaChatProvider(HTTPProvider):
 
     @override
     async def _payload_after(
-        self,
-        error: ProviderError,
-        request: CompletionRequest,
-        payload: JsonObject,
-        *,
-        started: bool,
+        self, error: ProviderError, request: CompletionRequest, payload: JsonObject
     ) -> JsonObject:
         """Let the server truncate a prompt that does not fit, unless the request forbids it."""
         if not isinstance(error, PromptTooLong) or self._is_retry(payload):
@@ -121,7 +116,7 @@ class OllamaChatProvider(HTTPProvider):
         if not request.may_be_cut:
             raise await self._with_numbers(payload, error) from error
         await self._note_overflow(payload, error)
-        if started or "truncate" in self._options.extra:
+        if "truncate" in self._options.extra:
             raise error
         return {name: value for name, value in payload.items() if name != "truncate"}
 

@@ -36,7 +36,7 @@ class OpenAIChatProvider(HTTPProvider):
             request,
             self._model,
             profile.chat,
-            self._attachments,
+            profile.attachments,
             output_beside_tools=profile.output_beside_tools,
             search_tool=self._search_tool,
         )
@@ -69,19 +69,14 @@ class OpenAIChatProvider(HTTPProvider):
 
     @override
     async def _payload_after(
-        self,
-        error: ProviderError,
-        request: CompletionRequest,
-        payload: JsonObject,
-        *,
-        started: bool,
+        self, error: ProviderError, request: CompletionRequest, payload: JsonObject
     ) -> JsonObject:
         """Ask once for a whole answer where the server cannot parse what its model wrote in a stream.
 
         Once the model has turned out to need its reasoning back with its calls, or to
         take no ids of other services, always do so.
         """
-        if isinstance(error, UnparsedReply) and payload.get("stream") and not started:
+        if isinstance(error, UnparsedReply) and payload.get("stream"):
             return whole_answer(payload)
         chat = known = self._profile.chat
         if (
@@ -96,9 +91,4 @@ class OpenAIChatProvider(HTTPProvider):
         if chat != known:
             self._profile = replace(self._profile, chat=chat)
             return self._payload(request)
-        return await super()._payload_after(
-            error,
-            request,
-            payload,
-            started=started,
-        )
+        return await super()._payload_after(error, request, payload)

@@ -1,6 +1,5 @@
 """`LLMProvider` for servers of OpenAI's Responses API."""
 
-import logging
 from typing import ClassVar, Final, override
 
 from ..errors import ProviderBusy, ProviderError
@@ -16,8 +15,6 @@ from .failures import WORDINGS
 from .http_provider import HTTPProvider, lay_over
 from .profiles import OPENAI, ServiceTier, WireFormat, nearest_effort, with_wishes
 from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
-
-_LOGGER = logging.getLogger(__name__)
 
 _EFFORTS: Final = tuple(
     effort for effort in ReasoningEffort if effort is not ReasoningEffort.MAX
@@ -60,7 +57,7 @@ class OpenAIResponsesProvider(HTTPProvider):
         payload = request_to_payload(
             request,
             self._model,
-            attachments=self._attachments,
+            attachments=profile.attachments,
             output_beside_tools=profile.output_beside_tools,
             search_tool=self._search_tool,
         )
@@ -78,26 +75,11 @@ class OpenAIResponsesProvider(HTTPProvider):
 
     @override
     async def _payload_after(
-        self,
-        error: ProviderError,
-        request: CompletionRequest,
-        payload: JsonObject,
-        *,
-        started: bool,
+        self, error: ProviderError, request: CompletionRequest, payload: JsonObject
     ) -> JsonObject:
-        if started:
-            changed = None
-        else:
-            changed = _without_cause(payload, error)
+        changed = _without_cause(payload, error)
         if changed is None:
-            return await super()._payload_after(
-                error, request, payload, started=started
-            )
-        _LOGGER.info(
-            "%s is asked again: %s",
-            self._model,
-            error,
-        )
+            return await super()._payload_after(error, request, payload)
         return changed
 
     def _wishes(self, request: CompletionRequest) -> JsonObject:

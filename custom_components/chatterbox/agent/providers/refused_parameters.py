@@ -70,14 +70,8 @@ class RefusedParameters:
     @property
     def tools_refusal(self) -> str:
         """The words in which the service refused tools, or the way they were sent; empty if it takes them."""
-        return next(
-            (
-                found.string
-                for adjustment, found in self._adjusted.items()
-                if adjustment is WITHOUT_TOOLS
-            ),
-            "",
-        )
+        refusal = self._adjusted.get(WITHOUT_TOOLS)
+        return refusal.string if refusal else ""
 
     def trial(self, payload: JsonObject) -> Trial:
         """Return a trial of a request, without what is known to be refused."""
@@ -91,10 +85,9 @@ class RefusedParameters:
     def named(
         self,
         payload: JsonObject,
-        body: bytes,
+        text: str,
     ) -> _Path | None:
-        """Return the first parameter of `payload` that an error body names, quoted names before others."""
-        text = body.decode(errors="replace")
+        """Return the first parameter of `payload` that a refusal names, quoted names before others."""
         mentions = [
             (
                 not mention[1],
@@ -206,7 +199,7 @@ class Trial:
         path = None
         if status in _STATUSES:
             path = self._refused.tool(self.payload, text) or self._refused.named(
-                self.payload, body
+                self.payload, text
             )
         if (
             path is None
@@ -313,21 +306,27 @@ def _without_thoughts(
     _: re.Match[str],
 ) -> JsonObject:
     """Leave out thinking: it came from another model, or something before it has changed."""
-    messages: list[JsonValue] = []
-    for message in objects_in(payload.get("messages")):
-        content = [
-            block
-            for block in objects_in(message.get("content"))
-            if block.get("type") not in _THOUGHTS
-        ]
-        messages.append({**message, "content": [*content]})
-    changed: JsonObject = {
-        **payload,
-        "messages": messages,
-    }
+    changed = payload | {"messages": _without_blocks(payload, _THOUGHTS)}
     if _kind(payload) == "enabled":  # which requires the thinking that was left out
         del changed["thinking"]
     return changed
+
+
+def _without_blocks(payload: JsonObject, types: Collection[str]) -> list[JsonValue]:
+    """Return the messages of a payload, where they are lists of blocks without those of some types."""
+    return [
+        {
+            **message,
+            "content": [
+                block
+                for block in objects_in(message["content"])
+                if block.get("type") not in types
+            ],
+        }
+        if isinstance(message.get("content"), list)
+        else message
+        for message in objects_in(payload.get("messages"))
+    ]
 
 
 def _with_a_known_effort(
@@ -453,24 +452,11 @@ def _without_search(
     kinds = {profile.search_tool for profile in PROFILES.values()} - {""}
     tools = objects_in(payload.get(_TOOLS))
     others = [tool for tool in tools if tool.get("type") not in kinds]
-    messages: list[JsonValue] = [
-        {
-            **message,
-            "content": [
-                block
-                for block in objects_in(message["content"])
-                if block.get("type") not in OF_SEARCHES
-            ],
-        }
-        if isinstance(message.get("content"), list)
-        else message
-        for message in objects_in(payload.get("messages"))
-    ]
-    changed: JsonObject = {
-        **payload,
-        **({"messages": messages} if "messages" in payload else {}),
-        **({_TOOLS: [*others]} if _TOOLS in payload else {}),
-    }
+    changed = dict(payload)
+    if "messages" in payload:
+        changed["messages"] = _without_blocks(payload, OF_SEARCHES)
+    if _TOOLS in payload:
+        changed[_TOOLS] = [*others]
     if len(others) < len(tools):
         changed.pop("max_tool_calls", None)
     if others or not tools:

@@ -25,6 +25,7 @@ from ..messages import (
 )
 from ..protocols import CompletionRequest
 from ..text import plain
+from ..transcript import results_in
 from .written_calls import WrittenCall
 
 _UNICODE_ESCAPE: Final = re.compile(r"(?<!\\)\\++u([0-9a-fA-F]{4})")
@@ -102,13 +103,13 @@ class Quotations:
     def _joined(self) -> Sequence[str]:
         """The texts of each member in all results: a call may be split over the entries of a list."""
         joined: dict[str, list[str]] = {}
-        for message in self._request.transcript:
-            if isinstance(message, ToolResult) and not message.synthetic:
+        for result in results_in(self._request.transcript):
+            if not result.synthetic:
                 try:
-                    result = parse_json(message.content)
+                    content = parse_json(result.content)
                 except ValueError:
-                    result = message.content
-                for name, text in _strings(result):
+                    content = result.content
+                for name, text in _strings(content):
                     joined.setdefault(name, []).append(_BULLET.sub("", text))
         return [_compact("".join(texts)) for texts in joined.values()]
 

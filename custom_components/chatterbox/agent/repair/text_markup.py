@@ -180,7 +180,13 @@ class Region:
         """The marks that end it."""
         return (*self.closed_by, *self.until)
 
-    def find_end(self, text: str, start: int, *, final: bool) -> tuple[int, int] | None:
+    def find_end(
+        self,
+        text: str,
+        start: int,
+        *,
+        final: bool,
+    ) -> tuple[int, int] | None:
         """Return start and end of the end mark, None if there is none.
 
         For a partial mark, the end is -1; a final text has none.

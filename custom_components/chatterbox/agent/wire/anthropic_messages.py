@@ -40,6 +40,7 @@ from ..messages import (
 )
 from ..protocols import CompletionRequest
 from ..text import attachment_note, plain_tool_name, sendable_call_id, sendable_name
+from ..transcript import calls_in
 from .call_assembly import CallFragment, new_call_id
 from .carried_blocks import CarriedBlock, carried_by
 from .output_schema import ANTHROPIC, strict_schema
@@ -137,7 +138,7 @@ def _tools(request: CompletionRequest) -> list[JsonValue]:
     """Return the offered tools, else those that the transcript calls: a request with calls has to define tools."""
     offered = [_tool(tool) for tool in request.tools]
     if not offered:
-        called = {sendable_name(call.name) for call in _calls_of(request.transcript)}
+        called = {sendable_name(call.name) for call in calls_in(request.transcript)}
         offered = [
             {
                 "name": name,
@@ -177,16 +178,10 @@ def _tool(tool: ToolDefinition) -> JsonObject:
     }
 
 
-def _calls_of(transcript: Transcript) -> Iterator[ToolCall]:
-    for message in transcript:
-        if isinstance(message, AssistantMessage):
-            yield from message.tool_calls
-
-
 def _tool_choice(request: CompletionRequest) -> JsonValue:
     choice: ToolChoice = request.tool_choice
     if not request.tools:
-        if any(_calls_of(request.transcript)):
+        if any(calls_in(request.transcript)):
             return {"type": "none"}
         return None
     alone: JsonObject = (

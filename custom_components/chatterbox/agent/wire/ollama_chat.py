@@ -65,7 +65,11 @@ def request_to_payload(
     }
     if request.tools and request.tool_choice is not ToolChoiceMode.NONE:
         payload["tools"] = [
-            {"type": "function", "function": tool.described} for tool in request.tools
+            {
+                "type": "function",
+                "function": tool.described,
+            }
+            for tool in request.tools
         ]
     payload["messages"] = list(_messages(request, attachments))
     output = request.enforced_output(beside_tools=False)

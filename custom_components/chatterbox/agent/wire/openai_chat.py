@@ -29,10 +29,10 @@ from ..messages import (
     ProviderItem,
     ToolCall,
     ToolChoiceMode,
-    ToolDefinition,
     ToolResult,
     Transcript,
     UserMessage,
+    paragraphs,
 )
 from ..protocols import CompletionRequest
 from ..text import attachment_note, sendable_call_id, sendable_name
@@ -115,7 +115,9 @@ def request_to_payload(  # noqa: PLR0913  # each of these alone changes the body
             accepted,
         ),
     }
-    tools: list[JsonValue] = [_tool(tool) for tool in request.tools]
+    tools: list[JsonValue] = [
+        {"type": "function", "function": tool.described} for tool in request.tools
+    ]
     if tools:
         if (
             request.tool_choice is not ToolChoiceMode.AUTO
@@ -139,17 +141,6 @@ def request_to_payload(  # noqa: PLR0913  # each of these alone changes the body
     payload["stream"] = True
     payload["stream_options"] = {"include_usage": True}
     return payload
-
-
-def _tool(tool: ToolDefinition) -> JsonValue:
-    return {
-        "type": "function",
-        "function": {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": tool.short_parameters or tool.parameters,
-        },
-    }
 
 
 def _messages(
@@ -209,9 +200,7 @@ def _content(
     if not attachments:
         return text
     if not any(attachment.mime_type in accepted for attachment in attachments):
-        return "\n\n".join(
-            [*([text] if text else []), *map(attachment_note, attachments)]
-        )
+        return paragraphs(text, *map(attachment_note, attachments))
     parts: list[JsonValue] = [{"type": "text", "text": text}] if text else []
     return parts + [_part(attachment, accepted) for attachment in attachments]
 

@@ -190,7 +190,9 @@ class WireModel(BaseModel, frozen=True, extra="ignore"):
     """Base of everything that is parsed from a service; unknown fields are ignored."""
 
 
-def parse_as[T](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
+def parse_as[
+    T,
+](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
     """Parse JSON, text or UTF-8, as `kind`; `what` names it in errors, as in "an answer".
 
     Raises `ProviderReplyInvalid`, which says where the JSON is wrong and quotes none of

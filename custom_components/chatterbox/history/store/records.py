@@ -549,9 +549,7 @@ def _read[T](adapter: TypeAdapter[T], data: object) -> T:
     try:
         return adapter.validate_python(data)
     except ValidationError as err:
-        first = err.errors(
-            include_url=False, include_context=False, include_input=False
-        )[0]
+        first = err.errors()[0]
         raise StoredJsonInvalid(
             f"{'.'.join(map(str, first['loc']))}: {first['type']}"
         ) from None

@@ -7,6 +7,7 @@ codes".
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
+from http import HTTPStatus
 from typing import Final
 
 from ...agent.errors import (
@@ -20,6 +21,7 @@ from ...agent.errors import (
     ModelNotFound,
     PromptTooLong,
     ProviderBusy,
+    ProviderError,
     ProviderFailed,
     ProviderRejectedKey,
     ProviderRejectedRequest,
@@ -79,6 +81,16 @@ def invalid(
     )
 
 
+def bad_value(message: str, param: str) -> ApiError:
+    """Return the error of a parameter with a value that cannot be used (400)."""
+    return invalid(message, param, "invalid_value")
+
+
+def bad_approval(message: str, param: str = "input") -> ApiError:
+    """Return the error of an answer to an approval request that cannot be taken (400)."""
+    return invalid(message, param, "approval_continuation_invalid")
+
+
 def not_found(
     message: str, param: str | None = None, code: str | None = "not_found"
 ) -> ApiError:
@@ -90,26 +102,22 @@ def not_found(
 
 _TIMEOUT: Final = (
     503,
-    ErrorType.MODEL,
     "model_timeout",
     "did not answer in time. Try again later",
 )
-_FAILURES: Final[Mapping[type[AgentError], tuple[int, ErrorType, str, str]]] = {
+_FAILURES: Final[Mapping[type[ProviderError], tuple[int, str, str]]] = {
     CreditSpent: (
         429,
-        ErrorType.TOO_MANY_REQUESTS,
         "insufficient_quota",
         "has no credit. Only its owner can change that",
     ),
     ModelLoading: (
         503,
-        ErrorType.MODEL,
         "model_loading",
         "is still being loaded. Try again later",
     ),
     ProviderBusy: (
         429,
-        ErrorType.TOO_MANY_REQUESTS,
         "rate_limit_exceeded",
         "is busy. Try again later",
     ),
@@ -123,42 +131,36 @@ _FAILURES: Final[Mapping[type[AgentError], tuple[int, ErrorType, str, str]]] = {
     ),
     ProviderUnreachable: (
         503,
-        ErrorType.MODEL,
         "model_unreachable",
         "cannot be reached. Try again later",
     ),
     ProviderFailed: (
         503,
-        ErrorType.MODEL,
         "model_failed",
         "reports an error. Try again later",
     ),
     ProviderRejectedKey: (
         502,
-        ErrorType.MODEL,
         "model_access_denied",
         "rejects its key. Only its owner can change it",
     ),
     ModelNotFound: (
         502,
-        ErrorType.MODEL,
         "model_not_found",
         "does not exist. Only its owner can change that",
     ),
     ProviderRejectedRequest: (
         502,
-        ErrorType.MODEL,
         "model_rejected_request",
         "rejects the request",
     ),
     ProviderReplyInvalid: (
         502,
-        ErrorType.MODEL,
         "model_reply_invalid",
         "sent an incomplete or invalid reply",
     ),
 }
-"""Status, type, code, and what the model behind an agent does."""
+"""Status, code, and what the model behind an agent does."""
 
 
 def as_api_error(failure: AgentError | ApiError | None) -> ApiError:
@@ -187,19 +189,15 @@ def as_api_error(failure: AgentError | ApiError | None) -> ApiError:
             )
         case _:
             pass
-    for kind, (status, error_type, code, does) in _FAILURES.items():
-        if isinstance(failure, kind):
-            if isinstance(failure, ProviderBusy):
-                retry_after = failure.retry_after
-            else:
-                retry_after = None
-            message = f"The model behind this agent {does}."
+    for failed, (status, code, does) in _FAILURES.items():
+        if isinstance(failure, failed):
+            is_busy = status == HTTPStatus.TOO_MANY_REQUESTS
             return ApiError(
-                message,
+                f"The model behind this agent {does}.",
                 status=status,
-                kind=error_type,
+                kind=ErrorType.TOO_MANY_REQUESTS if is_busy else ErrorType.MODEL,
                 code=code,
-                retry_after=retry_after,
+                retry_after=failure.retry_after,
             )
     return internal_error()
 

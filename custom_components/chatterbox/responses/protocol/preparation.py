@@ -15,6 +15,7 @@ from ...agent.messages import (
     ToolResult,
     Transcript,
     UserMessage,
+    paragraphs,
 )
 from ...agent.transcript import repair
 from ...history.store.records import ResponseRecord, weight_of
@@ -30,7 +31,7 @@ from .backend import (
 from .body import BodyReader
 from .chains import ConversationState, StoredResponses, items_of
 from .conversations import ADDITION, Conversations, items_in
-from .errors import ApiError, invalid, not_found
+from .errors import bad_approval, bad_value, invalid, not_found
 from .items.encrypted_content import ContentCodec
 from .items.parts import InvalidItem
 from .items.reading import ParsedItems, parse_items
@@ -180,11 +181,9 @@ class Preparation:
                 sum(map(weight_of, made)), partial(parse_items, items, self._codec)
             )
         except InvalidItem as error:
-            text = f"This conversation cannot be continued: {error.message} Create another one."
-            raise invalid(
-                text,
+            raise bad_value(
+                f"This conversation cannot be continued: {error.message} Create another one.",
                 "conversation",
-                "invalid_value",
             ) from error
         answered = {
             item.get("call_id")
@@ -253,11 +252,11 @@ def approval_decisions(
     for response in new or responses:
         request = read_approval_request_id(response.approval_request_id)
         if request is None:
-            raise _invalid_approval(
+            raise bad_approval(
                 f"There is no approval request '{response.approval_request_id}'."
             )
         if pending_id not in {None, request[0]}:
-            raise _invalid_approval(
+            raise bad_approval(
                 "These answer approval requests of several responses. Answer one at a time."
             )
         pending_id = request[0]
@@ -267,14 +266,6 @@ def approval_decisions(
     if pending_id is None:
         return None
     return ApprovalDecisions(pending_id, decisions)
-
-
-def _invalid_approval(message: str) -> ApiError:
-    return invalid(
-        message,
-        "input",
-        "approval_continuation_invalid",
-    )
 
 
 def _with_store(
@@ -350,9 +341,7 @@ def _turn(
         added=None
         if request.previous_response_id is None and request.conversation_id is None
         else parsed.messages,
-        instructions="\n\n".join(
-            filter(None, (request.instructions, parsed.instructions))
-        ),
+        instructions=paragraphs(request.instructions, parsed.instructions),
         approval=approval,
         may_store=request.store,
         **{field.name: getattr(request, field.name) for field in fields(TurnWishes)},

@@ -9,14 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ...agent.messages import (
-    AssistantMessage,
     JsonObject,
     JsonValue,
-    ToolResult,
     Transcript,
 )
 from ...agent.protocols import AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
-from ...agent.transcript import open_calls
+from ...agent.transcript import calls_in, open_calls, results_in
 from .backend import TurnWishes
 from .body import (
     HINTS,
@@ -31,7 +29,7 @@ from .body import (
     parse_part,
     unsupported,
 )
-from .errors import ApiError, invalid
+from .errors import ApiError, bad_approval, bad_value, invalid
 from .items.encrypted_content import ContentCodec
 from .items.parts import InvalidItem
 from .items.reading import ParsedItems, parse_items, transcript_call_id
@@ -159,10 +157,9 @@ def _check_combinations(body: CreateBody) -> None:
             "mutually_exclusive_parameters",
         )
     if body.stream_options is not None and not body.stream:
-        raise invalid(
+        raise bad_value(
             "'stream_options' is for streamed responses only.",
             "stream_options",
-            "invalid_value",
         )
     if body.stream_options is not None and body.stream_options.include_obfuscation:
         raise unsupported(
@@ -218,8 +215,9 @@ def _output(wanted: TextFormat | None) -> OutputFormat | None:
         **(wanted.schema_ or {}),
     }
     if schema["type"] != "object":
-        raise invalid(
-            "The schema has to describe an object.", f"{place}.schema", "invalid_value"
+        raise bad_value(
+            "The schema has to describe an object.",
+            f"{place}.schema",
         )
     return OutputFormat(wanted.name or "", schema)
 
@@ -335,8 +333,9 @@ def _completed(
 
 def _at(err: InvalidItem, place: str) -> ApiError:
     param = path_within(place, err.path)
-    return invalid(
-        f"Invalid value for '{param}': {err.message}", param, "invalid_value"
+    return bad_value(
+        f"Invalid value for '{param}': {err.message}",
+        param,
     )
 
 
@@ -377,12 +376,9 @@ def _check_unique(items: tuple[JsonObject, ...]) -> None:
         if item["type"] == "mcp_approval_response":
             request_id = str(item["approval_request_id"])
             if request_id in answered:
-                text = f"The approval request {request_id} is answered twice."
-                code = "approval_continuation_invalid"
-                raise invalid(
-                    text,
+                raise bad_approval(
+                    f"The approval request {request_id} is answered twice.",
                     f"{place}.approval_request_id",
-                    code,
                 )
             answered.add(request_id)
 
@@ -392,11 +388,7 @@ def _check_outputs(
     items: Sequence[JsonObject],
 ) -> None:
     """Check that every function call of the history and the input has one output; one that was cut off needs none."""
-    answered = {
-        shown_call_id(message.call_id)
-        for message in history
-        if isinstance(message, ToolResult)
-    }
+    answered = {shown_call_id(result.call_id) for result in results_in(history)}
     waiting = _waiting_calls(history, items)
     for index, item in enumerate(items):
         if item["type"] != "function_call_output":
@@ -424,10 +416,7 @@ def _waiting_calls(
     items: Sequence[JsonObject],
 ) -> dict[str, bool]:
     """Return the ids of calls that may have an output in the input, and whether each needs one."""
-    messages = (message for message in history if isinstance(message, AssistantMessage))
-    known = {
-        shown_call_id(call.id) for message in messages for call in message.tool_calls
-    }
+    known = {shown_call_id(call.id) for call in calls_in(history)}
     waiting = {shown_call_id(call.id): True for call in open_calls(history)}
     for index, item in enumerate(items):
         call_id = transcript_call_id(item)

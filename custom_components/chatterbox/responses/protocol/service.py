@@ -15,7 +15,7 @@ from contextlib import aclosing
 from secrets import token_bytes
 from typing import Final
 
-from ...agent.messages import JsonObject
+from ...agent.messages import JsonObject, paragraphs
 from ...agent.transcript import has_outside_content, repair
 from ...history.store.records import ResponseRecord
 from .backend import Backend, Caller, ModelInfo
@@ -181,9 +181,7 @@ class ResponsesService:
                 "There is nothing to compact: send an input, or a previous_response_id.",
                 "input",
             )
-        instructions = "\n\n".join(
-            filter(None, (request.instructions, parsed.instructions))
-        )
+        instructions = paragraphs(request.instructions, parsed.instructions)
         text, usage = await self._backend.compact(
             agent.id,
             transcript,

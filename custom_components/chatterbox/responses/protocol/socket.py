@@ -15,7 +15,7 @@ from ...agent.messages import JsonObject
 from .backend import Backend, Caller
 from .body import parse_text
 from .chains import CONTINUABLE, ConversationState
-from .errors import ApiError, invalid
+from .errors import ApiError, bad_value, invalid
 from .preparation import Preparation
 from .request import read_socket_create
 from .run import ResponseRun
@@ -120,8 +120,7 @@ def _pop_stream_id(message: JsonObject) -> JsonObject:
         case str(stream_id):
             return {"stream_id": stream_id}
         case _:
-            raise invalid(
+            raise bad_value(
                 "stream_id has to be a string.",
                 "stream_id",
-                "invalid_value",
             )

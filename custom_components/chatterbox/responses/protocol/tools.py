@@ -13,7 +13,7 @@ from pydantic import Field, JsonValue as AnyJson, RootModel
 
 from ...agent.messages import JsonObject, JsonValue, ToolChoiceMode, ToolDefinition
 from .body import FunctionName, Part, parse_part, unsupported
-from .errors import ApiError, invalid
+from .errors import ApiError, bad_value
 
 _TOOLS: Final = "tools"
 _CHOICE: Final = "tool_choice"
@@ -185,11 +185,9 @@ def read_tools(tools: Sequence[JsonValue] | None) -> RequestedTools:
                     place,
                 )
                 if sent.name in functions:
-                    text = f"There are two functions with the name '{sent.name}'."
-                    raise invalid(
-                        text,
+                    raise bad_value(
+                        f"There are two functions with the name '{sent.name}'.",
                         f"{place}.name",
-                        "invalid_value",
                     )
                 functions[sent.name] = sent.definition
                 echo.append(sent.model_dump(include=_ECHOED))
@@ -197,11 +195,9 @@ def read_tools(tools: Sequence[JsonValue] | None) -> RequestedTools:
                 tools_of_label, echoed = _hosted_tools(tool, place)
                 label = tools_of_label.server_label
                 if label in hosted:
-                    text = f"There are two tools with the server_label '{label}'."
-                    raise invalid(
-                        text,
+                    raise bad_value(
+                        f"There are two tools with the server_label '{label}'.",
                         f"{place}.server_label",
-                        "invalid_value",
                     )
                 hosted[label] = tools_of_label
                 echo.append(echoed)
@@ -230,16 +226,17 @@ def read_tool_choice(
                 and not tools.functions
                 and tools.hosted == ()
             ):
-                raise invalid(
+                raise bad_value(
                     "Tool choice 'required' needs tools that can be called.",
                     _CHOICE,
-                    "invalid_value",
                 )
             return mode, mode.value
         case str():
             modes = ", ".join(f"'{mode}'" for mode in ToolChoiceMode)
-            text = f"Unknown choice; known are {modes}, and objects that name tools."
-            raise invalid(text, _CHOICE, "invalid_value")
+            raise bad_value(
+                f"Unknown choice; known are {modes}, and objects that name tools.",
+                _CHOICE,
+            )
         case {"type": "allowed_tools"}:
             allowed = parse_part(_AllowedTools, choice, _CHOICE)
             places = [
@@ -261,7 +258,7 @@ def read_tool_choice(
             ref = _reference(choice, tools, _CHOICE)
             return ref, ref.model_dump(exclude_none=True)
         case _:
-            raise invalid("Expected a string or an object.", _CHOICE, "invalid_value")
+            raise bad_value("Expected a string or an object.", _CHOICE)
 
 
 def _reference(
@@ -277,11 +274,9 @@ def _reference(
                 place,
             )
             if not any(tool.name == function.name for tool in tools.functions):
-                text = f"There is no function '{function.name}' among the tools."
-                raise invalid(
-                    text,
+                raise bad_value(
+                    f"There is no function '{function.name}' among the tools.",
                     f"{place}.name",
-                    "invalid_value",
                 )
             return function
         case {"type": "mcp"}:
@@ -293,11 +288,9 @@ def _reference(
             if tools.hosted is not None and not any(
                 one.server_label == ref.server_label for one in tools.hosted
             ):
-                text = f"There is no server_label '{ref.server_label}' among the tools."
-                raise invalid(
-                    text,
+                raise bad_value(
+                    f"There is no server_label '{ref.server_label}' among the tools.",
                     f"{place}.server_label",
-                    "invalid_value",
                 )
             return ref
         case _:
@@ -329,14 +322,11 @@ def _hosted_tools(
     approval, asks_otherwise = _approval(
         sent.require_approval, f"{place}.require_approval"
     )
-    label = sent.server_label
-    always = approval.always
-    never = approval.never
     hosted = HostedTools(
-        server_label=label,
+        server_label=sent.server_label,
         allowed=allowed,
-        always=always,
-        never=never,
+        always=approval.always,
+        never=approval.never,
         asks_otherwise=asks_otherwise,
     )
     echo: JsonObject = {
@@ -378,8 +368,9 @@ def _approval(
         case None | "always" | "never":
             return _Approval(), value != "never"
         case str():
-            raise invalid(
-                "Expected 'always', 'never' or an object.", place, "invalid_value"
+            raise bad_value(
+                "Expected 'always', 'never' or an object.",
+                place,
             )
         case _:
             return parse_part(_Approval, value, place), True
@@ -391,13 +382,11 @@ def _unknown_type(
     kinds: str,
 ) -> ApiError:
     if not isinstance(tool, dict):
-        return invalid(
+        return bad_value(
             "Expected an object.",
             place,
-            "invalid_value",
         )
-    return invalid(
+    return bad_value(
         f"Tools of this type are not supported; supported are {kinds}.",
         f"{place}.type",
-        "invalid_value",
     )

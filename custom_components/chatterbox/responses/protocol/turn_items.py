@@ -36,6 +36,7 @@ from ...agent.messages import (
     ToolResult,
     Transcript,
 )
+from ...agent.transcript import results_in
 from .backend import OWN_LABEL, BackendEvent, ToolsOffered
 from .items.encrypted_content import encode_provider_items
 from .items.parts import output_text, refusal, summary_text
@@ -220,29 +221,49 @@ _REASONING: Final = _Form(
 class _TextItem:
     """An item with one part, whose text comes in pieces."""
 
-    def __init__(self, events: EventWriter, form: _Form, begun: JsonObject) -> None:
+    def __init__(
+        self,
+        events: EventWriter,
+        form: _Form,
+        begun: JsonObject,
+    ) -> None:
         self.form = form
         self._begun = begun
         self._text = ""
         self._item = ItemWriter(events, begun)
-        self._write(f"{form.part}.added", part=form.of(""))
+        self._write(
+            f"{form.part}.added",
+            part=form.of(""),
+        )
 
     def add(self, text: str) -> None:
         self._text += text
-        self._write(f"{self.form.text}.delta", delta=text, **self.form.more)
+        self._write(
+            f"{self.form.text}.delta",
+            delta=text,
+            **self.form.more,
+        )
 
     def close(self, status: str) -> None:
         form = self.form
         part = self.form.of(self._text)
         spoken = {name: part[name] for name in ("text", "refusal") if name in part}
-        self._write(f"{form.text}.done", **spoken, **form.more)
+        self._write(
+            f"{form.text}.done",
+            **spoken,
+            **form.more,
+        )
         self._write(f"{form.part}.done", part=part)
         ended: JsonObject = {"status": status} if "status" in self._begun else {}
         self._item.done({**self._begun, **ended, form.field: [part]})
 
     def _write(self, kind: str, **fields: JsonValue) -> None:
         index: JsonObject = {f"{self.form.field}_index": 0}
-        self._item.write(f"response.{kind}", **index, **fields)
+        self._item.write(
+            f"response.{kind}",
+            **index,
+            **fields,
+        )
 
 
 class McpCall:
@@ -344,7 +365,6 @@ class CallQueue:
     """The calls of a message. They run at once, and are written one after the other."""
 
     _events: EventWriter
-    _new_id: NewId
     _plan: Plan
     question: PendingApproval | None = None
     """Explained at `ToolsOffered`."""
@@ -381,7 +401,7 @@ class CallQueue:
             if call.id in self.of_client:
                 write_function_call(
                     self._events,
-                    self._new_id("fc"),
+                    self._plan.new_id("fc"),
                     call,
                 )
             elif call.id not in self.hidden and not self._write_hosted(call):
@@ -397,7 +417,7 @@ class CallQueue:
             approved = self._approved.get(call.id)
             label = self.labels.get(call.name, OWN_LABEL)
             self._open = McpCall(
-                self._events, self._new_id("mcp"), label, call, approved
+                self._events, self._plan.new_id("mcp"), label, call, approved
             )
         if self._open is None or result is None:
             return False
@@ -445,11 +465,7 @@ class TurnItems:
         self._request = plan.request
         self._events = events
         self._texts = TextItems(events, plan.new_id)
-        self._calls = CallQueue(
-            events,
-            plan.new_id,
-            plan,
-        )
+        self._calls = CallQueue(events, plan)
         self._turn_phase = Phase.RECEIVE_INPUT
         self._held = ""
         """Text of the model that may not be the answer yet."""
@@ -514,9 +530,7 @@ class TurnItems:
             one.tool_calls for one in transcript if isinstance(one, AssistantMessage)
         ):
             self._calls.expect(calls)
-        self._calls.results |= {
-            one.call_id: one for one in transcript if isinstance(one, ToolResult)
-        }
+        self._calls.results |= {one.call_id: one for one in results_in(transcript)}
         self._write_held(self._phase_of(COMMENTARY))
         self._texts.close(is_whole=not self._calls.is_empty)
         self._calls.write()

@@ -1,6 +1,8 @@
 """The part of a conversation that a model is sent, and the lessons from the answers of its service."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Coroutine
 from dataclasses import replace
 
@@ -443,6 +445,23 @@ async def test_the_server_is_asked_for_its_window_after_an_answer(
         while work:
             await work.pop()
     assert (times, fitter.context_window) == (questions, window)
+
+
+def test_nothing_of_a_conversation_is_kept_so_what_is_deleted_is_gone() -> None:
+    fitter = PromptFitter(ContextWindow())
+    result = ToolResult("1", TOOL.name, "On.")
+    reference = weakref.ref(result)
+    requested = (
+        UserMessage("On!"),
+        AssistantMessage("", "", (ToolCall("1", TOOL.name, "{}"),)),
+        result,
+    )
+
+    fitter.fit(CompletionRequest("", (*requested, UserMessage("Thanks."))))
+    del result, requested
+    gc.collect()
+
+    assert reference() is None
 
 
 @pytest.mark.parametrize(

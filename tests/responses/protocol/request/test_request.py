@@ -400,15 +400,6 @@ def test_what_is_no_body(body: JsonValue) -> None:
         assert caught.value.status == 400
 
 
-def test_what_could_not_be_written_down_is_refused() -> None:
-    nested: JsonValue = []
-    for _ in range(60):
-        nested = [nested]
-
-    for value in ("half \ud83d", float("nan"), float("inf"), nested):
-        assert refused(input=value).message.startswith("The body cannot be used: ")
-
-
 def test_sockets() -> None:
     """Invariant 69."""
     create: JsonObject = {"type": "response.create", **ASKED}

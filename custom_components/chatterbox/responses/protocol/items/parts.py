@@ -16,6 +16,7 @@ from ....agent.messages import (
     Attachment,
     JsonObject,
     JsonValue,
+    paragraphs,
     picture_type,
 )
 
@@ -30,7 +31,6 @@ _DETAILS: Final = (
     "high",
     "original",
 )
-_PARAGRAPH: Final = "\n\n"
 
 
 @dataclass(eq=False)
@@ -99,7 +99,7 @@ def complete_parts(
 def read_parts(content: JsonValue) -> tuple[str, tuple[Attachment, ...]]:
     """Return the text of complete parts, and their images and files."""
     parsed = [_read_part(part, "") for part in objects_in(content)]
-    words = _PARAGRAPH.join(part for part in parsed if isinstance(part, str) and part)
+    words = paragraphs(*(part for part in parsed if isinstance(part, str)))
     return words, tuple(part for part in parsed if isinstance(part, Attachment))
 
 

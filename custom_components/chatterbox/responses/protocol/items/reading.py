@@ -22,8 +22,9 @@ from ....agent.messages import (
     Transcript,
     UserMessage,
     canonical_json,
+    paragraphs,
 )
-from ....agent.transcript import NO_RESULT, open_calls, synthetic_result
+from ....agent.transcript import NO_RESULT, open_calls, results_in, synthetic_result
 from ....agent.wire.carried_blocks import CarriedBlock
 from ....agent.wire.openai_responses import FORMAT
 from .encrypted_content import ContentCodec, decode_provider_items, decode_summary
@@ -47,7 +48,6 @@ from .schema import (
     shown_call_id,
 )
 
-_PARAGRAPH: Final = "\n\n"
 _SHOWN_BY: Final = "[Shown by the result of the call {call_id}.]"
 _MCP_CALL: Final = "mcp_"
 
@@ -135,7 +135,7 @@ class _Reader:
         self._add_context()
         return ParsedItems(
             messages=_with_context(_in_place(self._messages, open_before, self._cut)),
-            instructions=_PARAGRAPH.join(self._instructions),
+            instructions=paragraphs(*self._instructions),
             approvals=tuple(self._approvals.values()),
             listed=frozenset(self._listed),
         )
@@ -159,7 +159,7 @@ class _Reader:
         text, attachments = read_parts(message.content)
         if message.role == "user":
             self._close()
-            context = _PARAGRAPH.join(self._context)
+            context = paragraphs(*self._context)
             self._context = []
             self._messages.append(UserMessage(text, attachments, context))
         elif message.role == "assistant" and text:
@@ -206,7 +206,7 @@ class _Reader:
         if item.text:
             if _has_output(self._open):
                 self._close()
-            reasoning = _PARAGRAPH.join(filter(None, (self._open.reasoning, item.text)))
+            reasoning = paragraphs(self._open.reasoning, item.text)
             self._open = AssistantMessage(
                 reasoning=reasoning, provider_items=self._open.provider_items + carried
             )
@@ -267,7 +267,7 @@ class _Reader:
             self._messages.append(
                 UserMessage(
                     "",
-                    context=_PARAGRAPH.join(self._context),
+                    context=paragraphs(*self._context),
                 )
             )
             self._context = []
@@ -288,10 +288,7 @@ def _with_context(messages: Iterable[Message]) -> Transcript:
     for message in messages:
         match joined, message:
             case [*_, UserMessage("", (), context)], UserMessage() if context:
-                joined[-1] = replace(
-                    message,
-                    context=_PARAGRAPH.join(filter(None, (context, message.context))),
-                )
+                joined[-1] = message.after(context)
             case _:
                 joined.append(message)
     return tuple(joined)
@@ -385,11 +382,7 @@ def _in_place(
     messages: Sequence[Message], open_before: Sequence[ToolCall], cut: set[str]
 ) -> Iterator[Message]:
     """Yield messages with each result right after its call. Calls that were cut off and have none are left out."""
-    results = {
-        message.call_id: message
-        for message in messages
-        if isinstance(message, ToolResult)
-    }
+    results = {result.call_id: result for result in results_in(messages)}
     for call in open_before:
         result = results.get(shown_call_id(call.id))
         if result:

@@ -23,14 +23,19 @@ from pydantic import (
     ValidationError,
 )
 
-from ....agent.messages import JsonObject, JsonValue, ToolCall, ToolResult
+from ....agent.messages import (
+    JsonObject,
+    JsonValue,
+    ToolCall,
+    ToolResult,
+    paragraphs,
+)
 from .parts import (
     ASSISTANT_PARTS,
     INSTRUCTION_PARTS,
     SHOWN_PARTS,
     InvalidItem,
     complete_parts,
-    summary_text,
 )
 
 type NewId = Callable[[str], str]
@@ -140,9 +145,8 @@ class ReasoningItem(ItemModel):
     @property
     def text(self) -> str:
         """Summary and content."""
-        return "\n\n".join(
-            part.text for part in (*self.summary, *(self.content or [])) if part.text
-        )
+        parts = (*self.summary, *(self.content or []))
+        return paragraphs(*(part.text for part in parts))
 
 
 class CompactionItem(ItemModel):
@@ -267,9 +271,7 @@ def read_item(item: JsonObject) -> ItemModel:
     try:
         return _MODELS[str(item["type"])][1].validate_python(item)
     except ValidationError as err:
-        first = err.errors(
-            include_url=False, include_context=False, include_input=False
-        )[0]
+        first = err.errors()[0]
         raise InvalidItem(
             f"{first['msg']}.",
             path_of(first["loc"]),
@@ -336,15 +338,12 @@ def begun_message_item(
     return item
 
 
-def reasoning_item(
-    item_id: str, text: str = "", encrypted_content: str | None = None
-) -> JsonObject:
-    """Return a reasoning item with a summary, or with encrypted content of the message before it."""
-    summary: list[JsonValue] = [summary_text(text)] if text else []
+def reasoning_item(item_id: str, encrypted_content: str | None = None) -> JsonObject:
+    """Return a reasoning item without a summary yet, or with encrypted content of the message before it."""
     item: JsonObject = {
         "type": "reasoning",
         "id": item_id,
-        "summary": summary,
+        "summary": [],
     }
     if encrypted_content is None:
         return item
