@@ -966,11 +966,14 @@ TIMER_QUESTIONS: Final = {
         "when does my timer end?",
         "how long is left on my timer?",
         "do I have any timers?",
+        "how long is left?",
+        "how much time have I got?",
     ),
     "es": (
         "¿cuándo termina el temporizador?",
         "¿cuánto queda del temporizador?",
         "¿qué temporizadores tengo?",
+        "¿cuánto tiempo queda?",
     ),
     "fr": (
         "quand se termine mon minuteur ?",
@@ -980,25 +983,38 @@ TIMER_QUESTIONS: Final = {
         "quando finisce il timer?",
         "quanto manca al timer?",
         "quanto tempo resta sul timer?",
+        "quanto tempo manca?",
     ),
     "nl": (
         "wanneer loopt de timer af?",
         "hoe lang loopt de timer nog?",
         "welke timers heb ik?",
+        "hoe lang nog?",
     ),
     "pl": (
         "kiedy skończy się minutnik?",
         "ile czasu zostało na minutniku?",
         "jakie mam minutniki?",
+        "ile czasu zostało?",
     ),
-    "pt": ("quando termina o temporizador?", "quanto tempo falta para o temporizador?"),
+    "pt": (
+        "quando termina o temporizador?",
+        "quanto tempo falta para o temporizador?",
+        "quanto tempo falta?",
+    ),
     "pt-BR": ("quando acaba o timer?", "quanto tempo falta no timer?"),
     "sv": (
         "när är timern slut?",
         "hur lång tid är det kvar på timern?",
         "vilka timrar har jag?",
+        "hur lång tid är det kvar?",
     ),
-    "zh-Hans": ("计时器什么时候结束", "计时器还剩多久", "我有哪些计时器"),
+    "zh-Hans": (
+        "计时器什么时候结束",
+        "计时器还剩多久",
+        "我有哪些计时器",
+        "还剩多少时间",
+    ),
 }
 
 

@@ -550,7 +550,9 @@ def _about_sun(
     topic: str,
 ) -> WorldQuestion | None:
     days = parts.values(Role.DAY)
-    is_asked = "what" in parts.values(Role.QUESTION)
+    begun = parts.reading.meanings(parts.all(Role.TOPIC)[0].start)
+    is_whole = any(one.role is Role.REVERSING for _, one in begun)  # "quando fa buio"
+    is_asked = is_whole or not {"what", "when"}.isdisjoint(parts.values(Role.QUESTION))
     is_day = len(days) <= 1 and (_DATES | _NOW | {"night"}).issuperset(days)
     is_elsewhere = bool(parts.all(Role.ZONE, Role.PLACE))
     if is_elsewhere or not (is_asked and is_day):
