@@ -42,7 +42,7 @@ from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.approvals.examples import async_judge_entities
 from custom_components.chatterbox.approvals.guard import CallGuard
 from custom_components.chatterbox.approvals.policy import judge
-from custom_components.chatterbox.effects.effect import CallEffects, actions_of
+from custom_components.chatterbox.effects.effect import CallEffects
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
@@ -196,7 +196,7 @@ class Home:
             resolved - guarded,
             judged - resolved,
             guarded - began,
-            len(actions_of(effects)),
+            len(effects.actions),
         )
 
     async def measure(

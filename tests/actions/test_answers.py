@@ -21,12 +21,10 @@ from custom_components.chatterbox.approvals.questions import Question
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import DOMAIN, EVENT_APPROVAL_REQUESTED
 from custom_components.chatterbox.effects.effect import (
-    Annotated,
+    Effects,
     EntityAction,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
 )
 from custom_components.chatterbox.people.speakers import (
     MAX_CONTEXTS,
@@ -181,7 +179,7 @@ async def test_a_user_answers_for_what_they_may_control(
     user = MockUser().add_to_hass(hass)
     user.mock_policy({"entities": entity_policy})  # type: ignore[dict-item]  # what a policy may hold is not written down
     lamp = EntityAction("light.lamp", "light.turn_on")
-    turn = ask(hass, question(asked_call(), asked_call(Touches(frozenset({lamp})))))
+    turn = ask(hass, question(asked_call(), asked_call(Effects(frozenset({lamp})))))
 
     if may_answer:
         await call(hass, service, context=of(user))
@@ -199,14 +197,17 @@ async def test_a_user_answers_for_what_they_may_control(
 @in_one_home(
     "effects",
     [
-        Annotated(ToolAnnotations()),
-        Touches(),
-        Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}), frozenset({UNLOCK})),
+        Effects(annotations=ToolAnnotations()),
+        Effects(),
+        Effects(
+            unknowns=frozenset({Unknown(UnknownReason.SENTENCE)}),
+            actions=frozenset({UNLOCK}),
+        ),
     ],
     puts_back=True,
 )
 async def test_unknown_effects_need_an_administrator(
-    hass: HomeAssistant, service: str, effects: Annotated | Touches | Unresolved
+    hass: HomeAssistant, service: str, effects: Effects
 ) -> None:
     user = await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_USER])
     admin = await hass.auth.async_create_user("Ada", group_ids=[GROUP_ID_ADMIN])
@@ -498,16 +499,16 @@ async def test_the_documented_automation_opens_the_shed_when_anna_is_home(
         hass, "automation", {"automation": {"alias": "Shed", **automation}}
     )
     hass.states.async_set("person.anna", "not_home")
-    shed = asked_call(Touches(frozenset({EntityAction("lock.shed", "lock.unlock")})))
+    shed = asked_call(Effects(frozenset({EntityAction("lock.shed", "lock.unlock")})))
 
     away = ask(hass, question(shed))
     await hass.async_block_till_done()
     hass.states.async_set("person.anna", "home")
     door = ask(hass, question(asked_call(), shed))
     await hass.async_block_till_done()
-    script = Unresolved(
-        frozenset({Unknown(UnknownReason.TEMPLATE)}),
-        frozenset({EntityAction("lock.shed", "lock.unlock")}),
+    script = Effects(
+        unknowns=frozenset({Unknown(UnknownReason.TEMPLATE)}),
+        actions=frozenset({EntityAction("lock.shed", "lock.unlock")}),
     )
     unknown = ask(hass, question(asked_call(script)))
     await hass.async_block_till_done()

@@ -17,7 +17,6 @@ from custom_components.chatterbox.effects.effect import (
     Effects,
     EntityAction,
     Unknown,
-    effects_of,
 )
 from custom_components.chatterbox.settings.rules import Verdict
 from custom_components.chatterbox.speech.sentences import async_get_sentences
@@ -41,13 +40,13 @@ def review_of(
 
 def doing(*actions: EntityAction, verdict: Verdict = Verdict.ASK) -> CallReview:
     """Return a call that is asked about for all that it would do."""
-    return review_of(effects_of(actions, ()), *actions, verdict=verdict)
+    return review_of(Effects(frozenset(actions)), *actions, verdict=verdict)
 
 
 def from_outside(*actions: EntityAction) -> CallReview:
     """Return a call that is allowed, and asked about because of what came from outside."""
     return replace(
-        review_of(effects_of(actions, ()), verdict=Verdict.ALLOW),
+        review_of(Effects(frozenset(actions)), verdict=Verdict.ALLOW),
         for_outside_content=True,
     )
 

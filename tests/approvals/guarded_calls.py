@@ -13,10 +13,8 @@ from custom_components.chatterbox.approvals.guard import CallGuard
 from custom_components.chatterbox.effects.effect import (
     Effects,
     EntityAction,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
 )
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.rules import (
@@ -27,15 +25,15 @@ PERSON = Speaker(asking=Asking.PERSON)
 TOOL = ToolDefinition(
     "some__tool", "", {"type": "object"}, ToolAnnotations(open_world=False)
 )
-SOME_SCRIPT = Unresolved(
-    frozenset(
+SOME_SCRIPT = Effects(
+    unknowns=frozenset(
         {Unknown(UnknownReason.CONTENT, EntityAction("script.some", "script.turn_on"))}
     )
 )
 
 
-def warming(to: float) -> Touches:
-    return Touches(
+def warming(to: float) -> Effects:
+    return Effects(
         frozenset(
             {
                 EntityAction(

@@ -15,13 +15,10 @@ from custom_components.chatterbox.agent.protocols import Ask, Deny
 from custom_components.chatterbox.approvals.review import Refusal
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
-    Annotated,
     Effects,
     EntityAction,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
 )
 from custom_components.chatterbox.memory.fact_tools import (
     FORGET,
@@ -57,7 +54,7 @@ entities:
 LOOK_UP = ToolDefinition(
     "web__look_up", "", {"type": "object"}, ToolAnnotations(read_only=True)
 )
-LAMP = Touches(frozenset({EntityAction("light.lamp", "light.turn_on")}))
+LAMP = Effects(frozenset({EntityAction("light.lamp", "light.turn_on")}))
 
 LARGE_STEP = warming(26)
 STRICT = HomeRules(ask_after_outside_content=OutsideCare.EVERY_CHANGE)
@@ -71,8 +68,8 @@ STRICT = HomeRules(ask_after_outside_content=OutsideCare.EVERY_CHANGE)
         (NOTHING, TOOL, True),
         (NOTHING, PROCESS_SENTENCE, False),
         (LAMP, PROCESS_SENTENCE, True),
-        (Annotated(LOOK_UP.annotations), LOOK_UP, False),
-        (Annotated(ToolAnnotations(destructive=False)), TOOL, True),
+        (Effects(annotations=LOOK_UP.annotations), LOOK_UP, False),
+        (Effects(annotations=ToolAnnotations(destructive=False)), TOOL, True),
     ],
 )
 async def test_at_the_strict_level_what_came_from_outside_makes_every_change_need_a_yes(
@@ -87,7 +84,9 @@ async def test_by_default_only_what_matters_needs_a_yes_after_outside_content(
     home: HomeAssistant,
 ) -> None:
     some_lamp, some_heater = (
-        Unresolved(frozenset({Unknown(UnknownReason.TEMPLATE, reach=one.actions)}))
+        Effects(
+            unknowns=frozenset({Unknown(UnknownReason.TEMPLATE, reach=one.actions)})
+        )
         for one in (LAMP, LARGE_STEP)
     )
     requested = (
@@ -148,7 +147,7 @@ async def test_an_owner_may_do_without_that(home: HomeAssistant) -> None:
 async def test_the_mark_is_set_in_the_middle_of_a_turn(
     home: HomeAssistant, *, is_error: bool
 ) -> None:
-    effective = Effective(Annotated(LOOK_UP.annotations))
+    effective = Effective(Effects(annotations=LOOK_UP.annotations))
     guard = guarding(home, effective, STRICT)
 
     assert await guard.pre_tool_use(LOOK_UP, {}) is None

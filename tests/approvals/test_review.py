@@ -13,13 +13,13 @@ from custom_components.chatterbox.approvals.review import (
     DecidedBy,
     GivenAnswer,
 )
-from custom_components.chatterbox.effects.effect import EntityAction, Touches
+from custom_components.chatterbox.effects.effect import Effects, EntityAction
 from custom_components.chatterbox.settings.rules import DEFAULT_RULES, Rule, Verdict
 
 UNLOCK = EntityAction("lock.front", "lock.unlock")
 JUDGED = CallReview(
     ToolCall("1", "intent__HassTurnOff", "{}"),
-    Touches(frozenset({UNLOCK})),
+    Effects(frozenset({UNLOCK})),
     Judgement(Verdict.ASK, (Decision(UNLOCK, Verdict.ASK, DEFAULT_RULES[0]),)),
 )
 YES = GivenAnswer(approved=True, way=ApprovalWay.NOTIFICATION, user_id="anna")

@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
-from custom_components.chatterbox.effects.effect import actions_of
 from custom_components.chatterbox.home.entities import async_get_home
 from custom_components.chatterbox.home.entity_index import EntityIndex
 from custom_components.chatterbox.home.name_index import with_known_names
@@ -143,7 +142,7 @@ async def touched_by_call(
     assert isinstance(meant, dict)
     return {
         one.entity_id
-        for one in actions_of(await offer.dispatcher.async_effects(tool, meant))
+        for one in (await offer.dispatcher.async_effects(tool, meant)).actions
     }
 
 
@@ -153,7 +152,7 @@ async def touched_by_sentence(hass: HomeAssistant, sentence: str) -> set[str]:
         .dispatcher()
         .async_effects(PROCESS_SENTENCE.name, {SENTENCE: sentence})
     )
-    return {one.entity_id for one in actions_of(effects)}
+    return {one.entity_id for one in effects.actions}
 
 
 @each

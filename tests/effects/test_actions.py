@@ -1,5 +1,6 @@
 """Effects of scripts, automations, scenes and actions, read without running them."""
 
+from dataclasses import replace
 from itertools import starmap
 
 import pytest
@@ -24,14 +25,10 @@ from custom_components.chatterbox.effects.actions import (
 from custom_components.chatterbox.effects.effect import (
     ANY_ACTION,
     ARM_FOR_LESS,
-    Annotated,
+    Effects,
     EntityAction,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
-    actions_of,
-    possible_actions,
 )
 from custom_components.chatterbox.settings.rules import ToolSource
 from tests.support.one_home import in_one_home
@@ -50,7 +47,7 @@ entities:
 """
 
 
-async def steps(hass: HomeAssistant, *sequence: ConfigType) -> Touches | Unresolved:
+async def steps(hass: HomeAssistant, *sequence: ConfigType) -> Effects:
     """Read a sequence as a script would hold it."""
     schema = script_helper.cv.SCRIPT_SCHEMA(list(sequence))
     reader = ActionReader(hass)
@@ -58,16 +55,12 @@ async def steps(hass: HomeAssistant, *sequence: ConfigType) -> Touches | Unresol
     return reader.effects()
 
 
-def facts_of(effects: Touches | Unresolved) -> set[tuple[str, str]]:
+def facts_of(effects: Effects) -> set[tuple[str, str]]:
     return {(action.entity_id, action.action) for action in effects.actions}
 
 
-def reasons(effects: Touches | Unresolved) -> set[UnknownReason]:
-    return (
-        {unknown.reason for unknown in effects.unknowns}
-        if isinstance(effects, Unresolved)
-        else set()
-    )
+def reasons(effects: Effects) -> set[UnknownReason]:
+    return {unknown.reason for unknown in effects.unknowns}
 
 
 UNLOCK = {"action": "lock.unlock", "entity_id": "lock.door"}
@@ -173,7 +166,7 @@ async def test_a_step_tells_what_it_would_do(
 
     effects = await steps(home, step)
 
-    assert isinstance(effects, Touches)
+    assert effects.is_known
     assert facts_of(effects) == expected
 
 
@@ -265,7 +258,7 @@ async def test_what_is_known_beside_the_unknown_is_told(home: HomeAssistant) -> 
     )
 
     assert facts_of(effects) == {("lock.door", "zwave_js.set_value")}
-    assert isinstance(effects, Unresolved)
+    assert effects.unknowns
     assert effects.unknowns == {
         Unknown(UnknownReason.TEMPLATE, reach=UNLOCK_ALL),
         Unknown(
@@ -322,7 +315,7 @@ async def test_an_action_on_whatever_a_template_names_reaches_no_further_than_it
 
     effects = await steps(home, step, step)
 
-    assert isinstance(effects, Unresolved)
+    assert effects.unknowns
     assert effects.actions == frozenset()
     assert effects.unknowns == {
         Unknown(
@@ -330,7 +323,7 @@ async def test_an_action_on_whatever_a_template_names_reaches_no_further_than_it
             reach=None if reach is None else frozenset(starmap(EntityAction, reach)),
         )
     }
-    assert possible_actions(effects) == next(iter(effects.unknowns)).reach
+    assert effects.possible_actions == next(iter(effects.unknowns)).reach
 
 
 @pytest.mark.parametrize("is_readable", [True, False])
@@ -356,8 +349,8 @@ async def test_running_whatever_a_template_names_reaches_what_all_scripts_do(
         if is_readable
         else None
     )
-    assert effects == Unresolved(
-        frozenset({Unknown(UnknownReason.TEMPLATE, reach=expected)})
+    assert effects == Effects(
+        unknowns=frozenset({Unknown(UnknownReason.TEMPLATE, reach=expected)})
     )
 
 
@@ -371,7 +364,7 @@ async def test_a_script_is_read_whatever_variables_it_is_given(
     for data in ({"entity_id": "{{ which }}"}, {}):
         effects = await steps(home, {"action": "script.door", "data": data})
 
-        assert isinstance(effects, Touches)
+        assert effects.is_known
         assert facts_of(effects) == {("script.door", "script.turn_on"), *UNLOCKED_DOOR}
 
 
@@ -418,7 +411,7 @@ async def test_actions_of_devices_are_told_by_their_entity(home: HomeAssistant) 
     )
 
     effects = reader.effects()
-    assert isinstance(effects, Touches)
+    assert effects.is_known
     assert facts_of(effects) == {
         ("cover.garage", "cover.open_cover"),
         ("cover.garage", "cover.close_cover"),
@@ -452,8 +445,9 @@ async def test_arming_for_less_than_now_is_told_from_arming(
             f"alarm_arm_{way}",
             {"entity_id": "alarm_control_panel.home"},
         )
-        if EntityAction("alarm_control_panel.home", ARM_FOR_LESS) in actions_of(
-            reader.effects()
+        if (
+            EntityAction("alarm_control_panel.home", ARM_FOR_LESS)
+            in reader.effects().actions
         ):
             lowered.add(way)
 
@@ -692,7 +686,7 @@ async def test_words_that_are_spoken_are_an_effect(
     written.sequence(script_helper.cv.SCRIPT_SCHEMA([own]), OWN_SCRIPT)
     message.sequence(script_helper.cv.SCRIPT_SCHEMA([wished]), OWN_SCRIPT)
 
-    assert [action.action for action in actions_of(chosen.effects())] == ["tts.speak"]
+    assert [action.action for action in chosen.effects().actions] == ["tts.speak"]
     assert [
         is_risky(home, reader.effects())
         for reader in (chosen, message, written, clearing)
@@ -725,15 +719,12 @@ async def test_those_four_are_known(home: HomeAssistant, service: str) -> None:
 
     reader.call("homeassistant", service, {"entity_id": "light.lamp"})
 
-    assert isinstance(reader.effects(), Touches)
-    assert {action.entity_id for action in actions_of(reader.effects())} == {
-        "light.lamp"
-    }
+    assert reader.effects().is_known
+    assert {action.entity_id for action in reader.effects().actions} == {"light.lamp"}
 
 
 def unknowns_of(reader: ActionReader) -> frozenset[Unknown]:
-    effects = reader.effects()
-    return effects.unknowns if isinstance(effects, Unresolved) else frozenset()
+    return reader.effects().unknowns
 
 
 @in_one_home(
@@ -833,7 +824,7 @@ async def test_scripts_are_read_through_scripts_automations_and_scenes(
 
     effects = await steps(home, {"action": "script.outer"})
 
-    assert isinstance(effects, Touches)
+    assert effects.is_known
     assert facts_of(effects) == {
         ("script.outer", "script.turn_on"),
         ("automation.evening", "automation.trigger"),
@@ -855,7 +846,7 @@ async def test_scenes_that_hold_only_lights_need_not_be_read(
         "scene", "hue", "1", config_entry=entry
     )
 
-    assert await steps(home, {"scene": scene.entity_id}) == Touches(
+    assert await steps(home, {"scene": scene.entity_id}) == Effects(
         frozenset({EntityAction(scene.entity_id, "scene.turn_on")})
     )
 
@@ -925,7 +916,7 @@ async def test_groups_in_a_circle_are_read_once(home: HomeAssistant) -> None:
         home, {"action": "scene.apply", "data": {"entities": states}}
     )
     called = EntityAction("script.unread", "script.turn_on")
-    unknown = Unresolved(frozenset({Unknown(UnknownReason.CONTENT, called)}))
+    unknown = Effects(unknowns=frozenset({Unknown(UnknownReason.CONTENT, called)}))
     sources = {"script.unread": ToolSource(affects=frozenset({"group.one"}))}
     owned = bounded(home, unknown, sources)
 
@@ -944,10 +935,10 @@ async def test_groups_in_a_circle_are_read_once(home: HomeAssistant) -> None:
         EntityAction(entity_id, f"{domain}.{ANY_ACTION}")
         for entity_id, domain in members.items()
     )
-    assert possible_actions(owned) == anything
-    assert bounded(home, Annotated(ToolAnnotations(), unknown), sources) == Annotated(
-        ToolAnnotations(), owned
-    )
+    assert owned.possible_actions == anything
+    assert bounded(
+        home, replace(unknown, annotations=ToolAnnotations()), sources
+    ) == replace(owned, annotations=ToolAnnotations())
 
 
 async def test_an_action_on_a_room_reaches_what_configures_its_devices(

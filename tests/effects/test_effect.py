@@ -2,13 +2,10 @@
 
 from custom_components.chatterbox.agent.messages import ToolAnnotations
 from custom_components.chatterbox.effects.effect import (
-    Annotated,
+    Effects,
     EntityAction,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
-    actions_of,
     joined,
 )
 
@@ -20,15 +17,17 @@ def test_effects_are_joined_with_what_is_unknown() -> None:
     )
     unknown = Unknown(UnknownReason.SENTENCE)
 
-    assert joined([Touches(frozenset({one})), Touches(frozenset({other}))]) == Touches(
+    assert joined([Effects(frozenset({one})), Effects(frozenset({other}))]) == Effects(
         frozenset({one, other})
     )
     both = joined(
         [
-            Touches(frozenset({one})),
-            Unresolved(frozenset({unknown}), frozenset({other})),
+            Effects(frozenset({one})),
+            Effects(unknowns=frozenset({unknown}), actions=frozenset({other})),
         ]
     )
-    assert both == Unresolved(frozenset({unknown}), frozenset({one, other}))
-    assert actions_of(both) == {one, other}
-    assert actions_of(Annotated(ToolAnnotations())) == frozenset()
+    assert both == Effects(
+        unknowns=frozenset({unknown}), actions=frozenset({one, other})
+    )
+    assert both.actions == {one, other}
+    assert Effects(annotations=ToolAnnotations()).actions == frozenset()

@@ -11,7 +11,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.effects.effect import NOTHING, actions_of
+from custom_components.chatterbox.effects.effect import NOTHING
 from custom_components.chatterbox.offline.sentence_effects import async_sentence_effects
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import satellite
@@ -77,7 +77,7 @@ async def test_nothing_is_foreseen_of_what_is_refused_for_its_name(
     assert await async_sentence_effects(hass, user_input) == NOTHING
     assert await talk.say(user_input.text) == REFUSED
     assert hass.states.is_state("lock.front_door", "locked")
-    found = actions_of(await async_sentence_effects(hass, in_the_kitchen))
+    found = (await async_sentence_effects(hass, in_the_kitchen)).actions
     assert [action.entity_id for action in found] == ["lock.second"]
 
 

@@ -22,11 +22,9 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
-    Touches,
+    Effects,
     Unknown,
     UnknownReason,
-    Unresolved,
-    intents_of,
 )
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
 from custom_components.chatterbox.offline.sentence_effects import (
@@ -37,7 +35,7 @@ from tests.demo_house.move_in import move_in
 from tests.support.offline_talk import HOME, Talk
 from tests.support.one_home import in_one_home
 
-UNKNOWN = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+UNKNOWN = Effects(unknowns=frozenset({Unknown(UnknownReason.SENTENCE)}))
 UNFORESEEN = replace(UNKNOWN, is_guessed=True)
 
 
@@ -61,15 +59,15 @@ def effects_of_sentence(
     )
 
 
-async def effects(talk: Talk, text: str, **who: str) -> Touches | Unresolved:
+async def effects(talk: Talk, text: str, **who: str) -> Effects:
     user_input = effects_of_sentence(text, **who)
     return await async_sentence_effects(
         talk.hass, replace(user_input, conversation_id=talk.conversation_id)
     )
 
 
-def facts_of(found: Touches | Unresolved) -> set[tuple[str, str]]:
-    assert isinstance(found, Touches)
+def facts_of(found: Effects) -> set[tuple[str, str]]:
+    assert found.is_known
     return {(action.entity_id, action.action) for action in found.actions}
 
 
@@ -116,7 +114,7 @@ async def test_a_sentence_that_changes_no_entity_tells_whether_it_only_reads(
         "set a timer for 5 minutes",
         "set a timer for the pasta 9 minutes",
     ):
-        assert await effects(talk, sentence) == Touches(beside_entities=True), sentence
+        assert await effects(talk, sentence) == Effects(beside_entities=True), sentence
     for sentence in (
         "is the front door locked",
         "how long is left on my timer",
@@ -298,4 +296,4 @@ async def test_the_text_of_an_item_ends_with_a_word(hass: HomeAssistant) -> None
             .dispatcher()
             .async_effects(PROCESS_SENTENCE.name, {SENTENCE: text})
         )
-        assert [run.slots["item"] for run in intents_of(found)] == [item]
+        assert [run.slots["item"] for run in found.intents] == [item]

@@ -31,7 +31,7 @@ from custom_components.chatterbox.approvals.questions import (
 )
 from custom_components.chatterbox.approvals.review import ApprovalWay, CallOption
 from custom_components.chatterbox.const import CONF_KEEP_HISTORY, REDACTED_PIN
-from custom_components.chatterbox.effects.effect import Annotated, Touches
+from custom_components.chatterbox.effects.effect import Effects
 from custom_components.chatterbox.later.plans import (
     VERSION,
     Asker,
@@ -53,7 +53,7 @@ from tests.support.talk import AGENT, say
 from tests.support.waiting_questions import UNLOCK, ask, asked_call, question
 
 PIN, WRONG = "8593614207", "8593614208"
-UNFORESEEN = asked_call(Annotated(ToolAnnotations()))
+UNFORESEEN = asked_call(Effects(annotations=ToolAnnotations()))
 
 type OpenAsBen = Callable[[], Awaitable[OpenPage]]
 
@@ -242,7 +242,7 @@ async def test_which_one_is_meant_can_only_be_denied(
     hass: HomeAssistant, page: OpenPage
 ) -> None:
     call = asked_call()
-    assert isinstance(call.effects, Touches)
+    assert call.effects.is_known
     option = CallOption(UNLOCK.entity_id, call.call, call.effects)
     pending = question(replace(call, options=(option,)))
     turn = ask(hass, pending)

@@ -19,7 +19,7 @@ from custom_components.chatterbox.approvals.questions import (
     async_get_approvals,
 )
 from custom_components.chatterbox.approvals.review import CallReview, GivenAnswer
-from custom_components.chatterbox.effects.effect import Effects, EntityAction, Touches
+from custom_components.chatterbox.effects.effect import Effects, EntityAction
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.rules import Verdict
 from tests.support.talk import AGENT
@@ -46,7 +46,7 @@ def asked_call(
     judgement = Judgement(verdict, (Decision(UNLOCK, verdict, None),))
     return CallReview(
         call,
-        effects or Touches(frozenset({UNLOCK})),
+        effects or Effects(frozenset({UNLOCK})),
         judgement,
         reason="It unlocks a door.",
     )

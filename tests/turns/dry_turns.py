@@ -10,7 +10,6 @@ from pydantic import JsonValue
 
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.effects.effect import actions_of
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.turns.dry_run import (
     DryAsker,
@@ -73,7 +72,7 @@ def seen(turn: DryTurn) -> list[tuple[str, list[str]]]:
             one.outcome.value,
             sorted(
                 f"{action.action} {action.entity_id}"
-                for action in actions_of(one.review.effects)
+                for action in one.review.effects.actions
             ),
         )
         for one in turn.calls

@@ -1,6 +1,6 @@
 """The summary of the actions that a question asks about: a few kinds of action, each with its entities."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -14,15 +14,10 @@ from ..agent.text import clipped, read_data_file
 from ..effects.actions import groups_among, members_of
 from ..effects.effect import (
     ANY_ACTION,
-    NOTHING,
     ActionKind,
-    Annotated,
+    Effects,
     EntityAction,
-    KnownEffects,
     Unknown,
-    Unresolved,
-    actions_of,
-    intents_of,
     kind_of,
 )
 from .answers.language import Action
@@ -226,15 +221,13 @@ class _Collected:
     def add(self, call: CallReview) -> None:
         """Add the actions of a call."""
         effects = call.effects
-        if isinstance(effects, Annotated):
+        if effects.annotations:
             self._add_annotated(call.acting_call.name, effects)
             return
         subjects = list(dict.fromkeys(_asked_about(call)))
-        is_named = self._add_unknowns(effects, subjects)
+        is_named = self._add_unknowns(effects.unknowns, subjects)
         entity_ids = {action.entity_id for action in subjects}
-        besides = {
-            one for one in actions_of(effects) if one.entity_id not in entity_ids
-        }
+        besides = {one for one in effects.actions if one.entity_id not in entity_ids}
         origins = sorted(filter(_is_run, besides))
         if len(origins) != 1:
             origins = []
@@ -247,13 +240,13 @@ class _Collected:
     def _add_annotated(
         self,
         tool: str,
-        effects: Annotated,
+        effects: Effects,
     ) -> None:
         """Add what is known of a tool of others, and the tool itself if that is not all."""
-        if not effects.is_complete or effects.named == NOTHING:
+        if not (effects.is_complete and (effects.actions or effects.unknowns)):
             self.tools[tool] = None
-        named = sorted(actions_of(effects))
-        self._add_unknowns(effects.named, named)
+        named = sorted(effects.actions)
+        self._add_unknowns(effects.unknowns, named)
         for action in named:
             self.name(action)
 
@@ -269,13 +262,12 @@ class _Collected:
         self.settings.setdefault(wording, {})[settings] = None
 
     def _add_unknowns(
-        self, effects: KnownEffects, named: Container[EntityAction]
+        self, unknowns: Collection[Unknown], named: Container[EntityAction]
     ) -> bool:
         """Add what cannot be foreseen beside named actions, and return whether it has a name.
 
         Of a script, its own name says enough.
         """
-        unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
         names = {
             one.action
             for one in unknowns
@@ -300,8 +292,8 @@ def _said_of(
     """Return the wording of an action, and what it sets an entity to, as far as the call or its words say it."""
     given = json_loads_object(call.acting_call.arguments)
     wording = wording_of(action.action)
-    for run in intents_of(call.effects):
-        if action in actions_of(run.effects):
+    for run in call.effects.intents:
+        if action in run.effects.actions:
             given = {
                 **given,
                 **run.slots,
@@ -346,8 +338,8 @@ def _asked_about(call: CallReview) -> Iterator[EntityAction]:
         decision.subject for decision in call.decisions
     ]
     if not call.decisions:
-        unknowns = call.effects.unknowns if isinstance(call.effects, Unresolved) else ()
-        subjects = [*sorted(actions_of(call.effects)), *sorted(unknowns, key=repr)]
+        unknowns = sorted(call.effects.unknowns, key=repr)
+        subjects = [*sorted(call.effects.actions), *unknowns]
     for subject in subjects:
         match subject:
             case EntityAction():

@@ -38,7 +38,7 @@ from ..agent.messages import (
 )
 from ..agent.protocols import Hooks
 from ..const import DOMAIN, EVENT_CHANGE, LOGGER
-from ..effects.effect import ActionKind, Annotated, EntityAction, Touches, kind_of
+from ..effects.effect import ActionKind, Effects, EntityAction, kind_of
 from ..history.stores import async_record_change
 from ..home.entity_matches import device_name, entity_name, tool_name, written
 from ..records.turn_record import (
@@ -142,7 +142,7 @@ class ChangeTexts:
         )
         review = CallReview(
             ToolCall("", record["name"], "{}"),
-            Touches(actions),
+            Effects(actions),
             state=CallState(record["outcome"]),
             answer=GivenAnswer(approved=True, way=ApprovalWay(record["approval"])),
             error=record["error"],
@@ -408,7 +408,7 @@ def _is_shown_by_home_assistant(change: JsonObject, context: Context) -> bool:
 
 _EFFECTS_TIMEOUT: Final = 2.0
 """Seconds to resolve the effects of a refused call."""
-_LEAST_SAFE: Final = Annotated(ToolAnnotations())
+_LEAST_SAFE: Final = Effects(annotations=ToolAnnotations())
 """The effects of a call whose tool is unknown."""
 
 

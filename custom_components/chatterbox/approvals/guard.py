@@ -31,18 +31,13 @@ from ..const import LOGGER
 from ..effects.actions import bounded
 from ..effects.effect import (
     NOTHING,
-    Annotated,
     CallEffects,
     Effects,
     EntityAction,
     TimedCall,
     TimedCalls,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
-    actions_of,
-    possible_actions,
     timed_call,
 )
 from ..effects.reported import out_of_reach, unavailable_names
@@ -99,9 +94,9 @@ async def async_is_permitted(
 
 def _to_permit(effects: Effects) -> frozenset[EntityAction] | None:
     """Return the actions that a user needs permission for; None for all."""
-    if isinstance(effects, Annotated) and not effects.annotations.read_only:
+    if effects.annotations and not effects.annotations.read_only:
         return None
-    return possible_actions(effects)
+    return effects.possible_actions
 
 
 type EffectsOf = Callable[[str, JsonObject], Awaitable[Effects]]
@@ -116,7 +111,7 @@ _NO_COMMAND: Final = (
     " not, and add up both times."
 )
 
-ANYTHING: Final = Unresolved(frozenset({Unknown(UnknownReason.OPAQUE_ACTION)}))
+ANYTHING: Final = Effects(unknowns=frozenset({Unknown(UnknownReason.OPAQUE_ACTION)}))
 """The effects of a call that cannot be resolved."""
 
 
@@ -206,7 +201,7 @@ class CallGuard(Hooks):
 
     def _names_of(self, seen: CallReview) -> list[str]:
         found = unavailable_names(
-            self.hass, {action.entity_id for action in actions_of(seen.effects)}
+            self.hass, {action.entity_id for action in seen.effects.actions}
         )
         return [*dict.fromkeys(found.values())]
 
@@ -242,7 +237,7 @@ class CallGuard(Hooks):
             (call.name, call.arguments),
             CallReview(
                 call,
-                Annotated(tool.annotations),
+                Effects(annotations=tool.annotations),
             ),
         )
         return call
@@ -319,7 +314,7 @@ class CallGuard(Hooks):
             arguments,
         )
         # A sentence is what the person said.
-        if acting.name == SENTENCE_TOOL or not isinstance(seen.effects, Touches):
+        if acting.name == SENTENCE_TOOL or not seen.effects.is_known:
             return decision
         if when:  # what is chosen runs at once
             check = replace(check, can_choose=False)
@@ -331,7 +326,7 @@ class CallGuard(Hooks):
                 )
                 seen = replace(
                     seen,
-                    effects=Touches(effects),
+                    effects=Effects(effects),
                     options=options,
                 )
                 # Whatever the rules say holds for the one that is chosen.
@@ -511,13 +506,12 @@ class CallGuard(Hooks):
         effects = review.effects
         when = review.when
         # What is read back anyway is not asked about because of outside content.
-        needs_yes = isinstance(effects, Touches) and effects.needs_yes
         for_outside = (
             self.may_be_steered
-            and not needs_yes
+            and not effects.needs_yes
             and (when is not None or (does_change and self._takes_care(judged)))
         )
-        is_by_itself = _is_asked_by_itself(effects)
+        is_by_itself = effects.needs_yes or effects.is_guessed
         comes_again = when is not None and when.comes_again
         return replace(
             review,
@@ -531,11 +525,7 @@ class CallGuard(Hooks):
     ) -> Refusal | None:
         """Return why a call that needs a verdict is refused; None if it may run or be asked about."""
         effects = review.effects
-        if (
-            self.may_be_steered
-            and isinstance(effects, Touches)
-            and effects.changes_memory
-        ):
+        if self.may_be_steered and effects.changes_memory:
             return Refusal.OUTSIDE_CONTENT
         if not await async_is_permitted(self.hass, self.speaker.user_id, effects):
             return Refusal.PERMISSION
@@ -572,7 +562,7 @@ class CallGuard(Hooks):
         agreed: Sequence[CallReview],
     ) -> bool:
         """Return whether a call only does to other entities of the same kind what was agreed to."""
-        if not _is_asked_by_rule(seen) or not isinstance(seen.effects, Touches):
+        if not _is_asked_by_rule(seen) or not seen.effects.is_known:
             return False
         keys = action_keys(
             self.hass,
@@ -625,15 +615,9 @@ class CallGuard(Hooks):
                 return False
             case OutsideCare.EVERY_CHANGE:
                 return True
-            case OutsideCare.RISKY if call.level is TrustLevel.FREE and isinstance(
-                effects, Annotated
-            ):
-                return is_risky(
-                    self.hass,
-                    effects.named,
-                    self.temperatures,
-                )
             case OutsideCare.RISKY:
+                if call.level is TrustLevel.FREE:
+                    effects = replace(effects, annotations=None)
                 return is_risky(
                     self.hass,
                     effects,
@@ -644,7 +628,7 @@ class CallGuard(Hooks):
 
     def _moved(self, effects: Effects) -> dict[tuple[str, str], float]:
         """Return the target temperatures that a call would change, as they are."""
-        return dict(target_temperatures(self.hass, possible_actions(effects) or ()))
+        return dict(target_temperatures(self.hass, effects.possible_actions or ()))
 
     async def _known_effects(
         self,
@@ -692,17 +676,9 @@ class CallGuard(Hooks):
 
 def _says_title(wish: Wish, review: CallReview) -> bool:
     """Return whether the words name what a call reads back, such as an event."""
-    effects = review.effects
-    if not (isinstance(effects, Touches) and effects.needs_yes):
+    if not review.effects.needs_yes:
         return False
     return wish.says(str(json_loads_object(review.call.arguments).get("text") or ""))
-
-
-def _is_asked_by_itself(effects: Effects) -> bool:
-    """Return whether a call needs approval even where rules allow all that it does."""
-    if isinstance(effects, Touches) and effects.needs_yes:
-        return True
-    return not isinstance(effects, Annotated) and effects.is_guessed
 
 
 def _is_asked_by_rule(review: CallReview) -> bool:
@@ -715,7 +691,7 @@ def changes_something(tool: ToolDefinition, effects: Effects) -> bool:
 
     A sentence changes something if an intent in it does.
     """
-    if isinstance(effects, Annotated) and not effects.annotations.read_only:
+    if effects.annotations and not effects.annotations.read_only:
         return True
     return not tool.annotations.read_only and (
         effects != NOTHING or tool.name != SENTENCE_TOOL
@@ -756,19 +732,14 @@ def _terms(seen: CallReview) -> str:
 
 
 def _effects_text(effects: Effects) -> str:
-    match effects:
-        case Annotated(annotations, named):
-            return f"{annotations}\n{_effects_text(named)}"
-        case Touches(actions):
-            return _lines(actions)
-        case Unresolved(unknowns, actions):
-            lines = (
-                repr(replace(one, reach=None)) + _lines(one.reach or frozenset())
-                for one in unknowns
-            )
-            return "\n".join((_lines(actions), *sorted(lines)))
-        case _ as unreachable:
-            assert_never(unreachable)
+    unknowns = (
+        repr(replace(one, reach=None)) + _lines(one.reach or frozenset())
+        for one in effects.unknowns
+    )
+    lines = [_lines(effects.actions), *sorted(unknowns)]
+    if effects.annotations:
+        lines.insert(0, str(effects.annotations))
+    return "\n".join(lines)
 
 
 def _lines(actions: frozenset[EntityAction]) -> str:

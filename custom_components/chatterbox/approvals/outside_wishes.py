@@ -7,7 +7,7 @@ from homeassistant.core import HomeAssistant
 
 from ..agent.text import fold, heard_words, words_alike
 from ..const import DOMAIN
-from ..effects.effect import Effects, actions_of, kind_of
+from ..effects.effect import Effects, kind_of
 from ..home.entities import telling_words
 from ..home.entity_matches import area_name, entity_name, is_named_in
 from .action_summary import repeatable_action
@@ -64,7 +64,7 @@ class Wish:
     def names(self, effects: Effects) -> bool:
         """Return whether the words name every entity of a call, and what is done."""
         words = heard_words(self.request)
-        actions = actions_of(effects)
+        actions = effects.actions
         return bool(actions) and all(
             is_named_in(self.hass, one.entity_id, words)
             and not self._words_of(one.action).isdisjoint(words)
@@ -84,7 +84,7 @@ class Wish:
         Only what lets somebody in is compared, where the words for it are known; a yes
         may answer the model.
         """
-        actions = actions_of(effects)
+        actions = effects.actions
         if not (
             lets_in(self.hass, effects)
             or any(one.action == _DISARMS for one in actions)

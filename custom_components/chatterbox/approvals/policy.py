@@ -35,18 +35,12 @@ from ..effects.effect import (
     ARM_FOR_LESS,
     DISARM,
     SET_TEMPERATURE,
-    Annotated,
     CallEffects,
     Effects,
     EntityAction,
     IntentRun,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
-    actions_of,
-    intents_of,
-    possible_actions,
 )
 from ..effects.intents import entities_read
 from ..home.entity_matches import areas_of_entities
@@ -144,7 +138,7 @@ def _on_guest_mode(
     switch = guest_switch(hass)
     if switch is None:
         return
-    for one in possible_actions(effects) or actions_of(effects):
+    for one in effects.possible_actions or effects.actions:
         if one.entity_id == switch and one.action != GUEST_MODE_ON:
             yield Decision(
                 one,
@@ -163,22 +157,19 @@ def _of_guest(
     does nothing.
     """
     area_ids = areas_of_entities(hass)
-    runs = intents_of(call.effects)
-    if isinstance(call.effects, Annotated):
-        named = call.effects.named
-    else:
-        named = call.effects
+    runs = call.effects.intents
+    named = replace(call.effects, annotations=None)
     parts = [CallEffects(one.intent_type, one.effects) for one in runs]
     for number, run in enumerate(runs):
         reads = [EntityAction(one, _READ) for one in entities_read(hass, run)]
         if reads:
             parts[number] = CallEffects(
                 run.intent_type,
-                Touches(frozenset(reads)),
+                Effects(frozenset(reads)),
             )
     if not runs and call.tool != SENTENCE_TOOL:
         parts.append(call)
-    elif isinstance(named, Unresolved) or named.actions:
+    elif named.unknowns or named.actions:
         parts.append(replace(call, effects=named))
     for part in parts:
         fitting = [
@@ -202,9 +193,9 @@ def _equal_calls(
     if not named:
         return
     is_named = any(call.tool in rule.tools for rule in policy.rules)
-    runs = [*intents_of(call.effects), *_sentences_in(call.effects)]
+    runs = [*call.effects.intents, *_sentences_in(call.effects)]
     scripts = {
-        one.entity_id for one in actions_of(call.effects) if one.action in _RUNS_SCRIPT
+        one.entity_id for one in call.effects.actions if one.action in _RUNS_SCRIPT
     }
     for name in named:
         if name.replace("__", ".") in scripts:
@@ -225,15 +216,11 @@ def _equal_calls(
 
 def _sentences_in(effects: Effects) -> Iterator[IntentRun]:
     """Yield what a step of a script says to Home Assistant, which may be any intent."""
-    if isinstance(effects, Annotated):
-        named = effects.named
-    else:
-        named = effects
-    for unknown in named.unknowns if isinstance(named, Unresolved) else ():
+    for unknown in effects.unknowns:
         if unknown.action == _SAYS:
             yield IntentRun(
                 "",
-                Unresolved(frozenset({unknown})),
+                Effects(unknowns=frozenset({unknown})),
             )
 
 
@@ -326,19 +313,12 @@ class _Judge:
 
     def decisions(self, effects: Effects) -> Iterator[Decision]:
         """Yield the decisions on all effects that a rule is about, or that are not allowed."""
-        match effects:
-            case Annotated(annotations, named):
-                yield self._of_call(_by_annotations(annotations))
-                yield from self.decisions(named)
-            case Touches(actions) if not actions:
-                yield self._of_call(Verdict.ALLOW)
-            case Touches(actions):
-                yield from self._of_actions(actions)
-            case Unresolved(unknowns, actions):
-                yield from self._of_actions(actions)
-                yield from map(self._of_unknown, unknowns)
-            case _ as unreachable:
-                assert_never(unreachable)
+        if effects.annotations:
+            yield self._of_call(_by_annotations(effects.annotations))
+        elif not (effects.actions or effects.unknowns):
+            yield self._of_call(Verdict.ALLOW)
+        yield from self._of_actions(effects.actions)
+        yield from map(self._of_unknown, effects.unknowns)
 
     def _of_call(self, otherwise: Verdict) -> Decision:
         rule = next(
@@ -571,25 +551,15 @@ def is_risky(
     it, costs money, or is not known. Temperatures are compared with the present ones
     and with those `before`.
     """
-    match effects:
-        case Annotated(annotations, named):
-            acts = (
-                annotations.destructive
-                or annotations.open_world
-                or is_risky(
-                    hass,
-                    named,
-                    before,
-                )
-            )
-            return acts and not annotations.read_only
-        case Touches() | Unresolved():
-            actions = possible_actions(effects)
-            return actions is None or not all(
-                _is_everyday(hass, action, before) for action in actions
-            )
-        case _ as unreachable:
-            assert_never(unreachable)
+    annotations = effects.annotations
+    if annotations and annotations.read_only:
+        return False
+    if annotations and (annotations.destructive or annotations.open_world):
+        return True
+    actions = effects.possible_actions
+    return actions is None or not all(
+        _is_everyday(hass, action, before) for action in actions
+    )
 
 
 def target_temperatures(
@@ -683,7 +653,7 @@ def lets_in(hass: HomeAssistant, effects: Effects) -> bool:
             one,
             {},
         )
-        for one in actions_of(effects)
+        for one in effects.actions
     )
 
 
@@ -699,7 +669,7 @@ def action_keys(
     Empty if an action does not say all that is done.
     """
     rules = {decision.subject: decision.rule for decision in decisions}
-    actions = actions_of(effects)
+    actions = effects.actions
     if any(action.action not in _SAY_ALL for action in actions):
         return frozenset()
     return frozenset(

@@ -26,7 +26,6 @@ from homeassistant.util.signal_type import SignalType
 from ..agent.events import Answer, PendingApproval, PendingCall
 from ..agent.messages import JsonValue
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED
-from ..effects.effect import actions_of
 from ..people.speakers import Speaker, async_get_context_watch
 from ..records.turn_record import shown_call, shown_text
 from .review import ApprovalWay, CallOption, CallReview, CallState, GivenAnswer
@@ -481,7 +480,7 @@ def _call_data(
     review: CallReview,
     most: int,
 ) -> dict[str, JsonValue]:
-    actions = {action.action for action in actions_of(review.effects)}
+    actions = {action.action for action in review.effects.actions}
     entity_ids = _first(review.entity_ids, most // 3)
     return {
         **shown_call(review.call, most // 3),

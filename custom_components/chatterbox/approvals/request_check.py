@@ -38,7 +38,7 @@ from ..agent.text import (
     read_data_file,
     words_alike,
 )
-from ..effects.effect import EntityAction, Touches, actions_of
+from ..effects.effect import Effects, EntityAction
 from ..effects.reading import async_unexplained
 from ..home.description import listed, quoted
 from ..home.entities import (
@@ -179,7 +179,7 @@ class RequestCheck:
         self,
         tool: ToolDefinition,
         arguments: JsonObject,
-        effects: Touches,
+        effects: Effects,
         review_of: _ReviewOf,
     ) -> Deny | Ask | tuple[CallOption, ...] | None:
         """Return why a call does not run as it is, or what else the words may mean; None if they may mean it."""
@@ -249,7 +249,7 @@ class RequestCheck:
                 review.effects,
             )
             for one, review in found
-            if review and isinstance(review.effects, Touches)
+            if review and review.effects.is_known
         ]
         if self.can_choose and not place and len(options) == len(found):
             self._offered = {option.entity_id for option in options}
@@ -259,7 +259,7 @@ class RequestCheck:
         return Deny(reason.format(place=quoted(place), names=names))
 
     async def _against_words(
-        self, home: Home, key: tuple[str, str], done: AbstractSet[str], effects: Touches
+        self, home: Home, key: tuple[str, str], done: AbstractSet[str], effects: Effects
     ) -> Deny | Ask | None:
         """Return why a call does not run that changes something for a question, or does the opposite of a command."""
         is_asked = (
@@ -609,7 +609,7 @@ class RequestCheck:
         )
 
     async def _opposite(
-        self, home: Home, done: AbstractSet[str], effects: Touches
+        self, home: Home, done: AbstractSet[str], effects: Effects
     ) -> str:
         """Return what the words want where a call does the opposite; empty if it does not."""
         wanted = self._wanted
@@ -659,7 +659,7 @@ class RequestCheck:
         home: Home,
         arguments: JsonObject,
         done: AbstractSet[str],
-        effects: Touches,
+        effects: Effects,
     ) -> tuple[Sequence[ExposedEntity], bool]:
         """Return what the words may mean as well as what a model chose, one of them, and whether they lead to another.
 
@@ -721,7 +721,7 @@ class RequestCheck:
         home: Home,
         arguments: JsonObject,
         done: AbstractSet[str],
-        effects: Touches,
+        effects: Effects,
     ) -> ExposedEntity | None:
         """Return the one thing that a model named for what the words want; None if the words need not lead to it."""
         targets = {action.entity_id for action in effects.actions}
@@ -795,8 +795,7 @@ class RequestCheck:
         if first.entity_ids == {one.entity_id}:
             return first
         wanted = frozenset(
-            action._replace(entity_id=one.entity_id)
-            for action in actions_of(first.effects)
+            action._replace(entity_id=one.entity_id) for action in first.effects.actions
         )
         beside = {
             name: value for name, value in arguments.items() if name not in _SELECTING
@@ -804,7 +803,7 @@ class RequestCheck:
         rooms = _room(home, one.area_id)[:1]
         for place in ({}, *({"area": room} for room in rooms)):
             review = await review_of({**beside, "name": one.names[0], **place})
-            if isinstance(review.effects, Touches) and review.effects.actions == wanted:
+            if review.effects.is_known and review.effects.actions == wanted:
                 return review
         return None
 
@@ -994,7 +993,7 @@ def _kind(
 def _all_done(
     tool: str,
     arguments: JsonObject,
-    effects: Touches,
+    effects: Effects,
 ) -> frozenset[str]:
     """Return what a call does, as the words have it."""
     by_action = (word for one in effects.actions if (word := _done(one, arguments)))

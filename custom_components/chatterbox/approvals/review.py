@@ -4,21 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import Final, NamedTuple, assert_never
+from typing import Final, NamedTuple
 
 from ..agent.events import Answer
 from ..agent.messages import JsonObject, JsonValue, ToolCall
-from ..effects.effect import (
-    ARM_FOR_LESS,
-    Annotated,
-    Effects,
-    EntityAction,
-    Touches,
-    UnknownReason,
-    Unresolved,
-    When,
-    actions_of,
-)
+from ..effects.effect import ARM_FOR_LESS, Effects, EntityAction, UnknownReason, When
 from ..records.turn_record import NOTHING_SHOWN, shown_call, shown_text
 from ..settings.rules import DEFAULT_RULES, Policy, Rule, Verdict, policy_to_json
 from .policy import Decision, Judgement
@@ -171,7 +161,7 @@ class CallOption(NamedTuple):
     entity_id: str
     call: ToolCall
     """The call for this one alone."""
-    effects: Touches
+    effects: Effects
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,34 +232,27 @@ class CallReview:
     @property
     def entity_ids(self) -> frozenset[str]:
         """The entities it would act on, as far as they are known."""
-        return frozenset(action.entity_id for action in actions_of(self.effects))
+        return frozenset(action.entity_id for action in self.effects.actions)
 
     @property
     def is_foreseen(self) -> bool:
         """Whether all effects are known, and are actions on entities."""
-        return isinstance(self.effects, Touches) and bool(self.effects.actions)
+        return self.effects.is_known and bool(self.effects.actions)
 
     @property
     def changes_something(self) -> bool:
         """Whether it may change anything, at home or elsewhere."""
-        match self.effects:
-            case Annotated(annotations):
-                return not annotations.read_only
-            case Touches(actions):
-                return bool(actions)
-            case Unresolved():
-                return True
-            case _ as unreachable:
-                assert_never(unreachable)
+        annotations = self.effects.annotations
+        if annotations:
+            return not annotations.read_only
+        return bool(self.effects.actions or self.effects.unknowns)
 
     @property
     def actions(self) -> tuple[EntityAction, ...]:
         """The known actions on entities; those that decided come first."""
         deciding = {decision.subject for decision in self.decisions}
         known = [
-            action
-            for action in actions_of(self.effects)
-            if action.action != ARM_FOR_LESS
+            action for action in self.effects.actions if action.action != ARM_FOR_LESS
         ]  # the arming is there
         return tuple(sorted(known, key=lambda action: (action not in deciding, action)))
 
@@ -291,9 +274,10 @@ class CallReview:
 
     @property
     def unknown(self) -> frozenset[UnknownReason]:
-        """Why not all effects are known; empty if they are."""
-        unknowns = self.effects.unknowns if isinstance(self.effects, Unresolved) else ()
-        return frozenset(unknown.reason for unknown in unknowns)
+        """Why not all effects are known; empty if they are, or if annotations tell them."""
+        if self.effects.annotations:
+            return frozenset()
+        return frozenset(unknown.reason for unknown in self.effects.unknowns)
 
     @property
     def decided_by(self) -> frozenset[DecidedBy]:

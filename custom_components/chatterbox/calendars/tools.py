@@ -44,7 +44,7 @@ from ..agent.messages import (
 )
 from ..agent.text import clipped, plain_name
 from ..const import LOGGER, REDACTED_PIN
-from ..effects.effect import NOTHING, Annotated, Effects, EntityAction, Touches
+from ..effects.effect import NOTHING, Effects, EntityAction
 from ..home.entity_matches import entity_name
 from ..internals.calendar import calendar_entity
 from ..speech.text.times import Moment, prepare, resolve_range, resolve_time
@@ -721,7 +721,7 @@ class _Change:
             str(call.arguments[_CALENDAR]),
             self.action,
         )
-        return Touches(frozenset({action}), needs_yes=True)
+        return Effects(frozenset({action}), needs_yes=True)
 
     async def async_run(self, call: OwnCall) -> ToolAnswer:
         """Do what was asked about, if it is still the same."""
@@ -757,7 +757,7 @@ class _Change:
         return ToolAnswer({}, speech=speech)
 
 
-async def _async_read_effects(call: OwnCall) -> Annotated:
+async def _async_read_effects(call: OwnCall) -> Effects:
     """Return that calendars are read, which rules may be about. It changes nothing."""
     calendars = await async_calendars(call.hass, call.llm_context)
     name = str(call.arguments.get(_CALENDAR) or "")
@@ -765,7 +765,7 @@ async def _async_read_effects(call: OwnCall) -> Annotated:
         EntityAction(one, f"{CALENDAR}.{SERVICE_GET_EVENTS}")
         for one in calendars.called(name)
     ]
-    return Annotated(_READS, Touches(frozenset(reading)))
+    return Effects(frozenset(reading), annotations=_READS)
 
 
 def _has_calendars(offered: Offered) -> bool:

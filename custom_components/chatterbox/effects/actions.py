@@ -51,16 +51,10 @@ from .effect import (
     ANY_ACTION,
     ARM_FOR_LESS,
     SET_TEMPERATURE,
-    Annotated,
     Effects,
     EntityAction,
-    KnownEffects,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
-    actions_of,
-    effects_of,
     named_action,
 )
 
@@ -192,26 +186,17 @@ def controlled_by(effects: Effects) -> frozenset[str]:
     passing = {*RUNNING, _ACTIVATING}
     own = (
         one
-        for one in actions_of(effects)
+        for one in effects.actions
         if one.action.partition(".")[0] == one.domain != "group"
     )
     return frozenset(one.entity_id for one in own if one.action not in passing)
 
 
-def bounded[Kind: Effects](
-    hass: HomeAssistant, effects: Kind, sources: Mapping[str, ToolSource]
-) -> Kind:
+def bounded(
+    hass: HomeAssistant, effects: Effects, sources: Mapping[str, ToolSource]
+) -> Effects:
     """Bound what is unknown of scripts, automations and scenes by what the owner has said that they affect."""
-    if isinstance(effects, Annotated):
-        return replace(
-            effects,
-            named=bounded(
-                hass,
-                effects.named,
-                sources,
-            ),
-        )
-    if not isinstance(effects, Unresolved):
+    if not effects.unknowns:
         return effects
     unknowns: set[Unknown] = set()
     for unknown in effects.unknowns:
@@ -525,7 +510,7 @@ class ActionReader:
             self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION))
 
     @callback
-    def effects(self) -> KnownEffects:
+    def effects(self) -> Effects:
         """Follow groups, scripts, automations and scenes to their ends, and return all effects."""
         while self._waiting:
             batch, self._waiting = self._waiting, []
@@ -547,7 +532,7 @@ class ActionReader:
             for one in self._actions
             if self._lowers_alarm(one)
         }
-        return effects_of(self._actions, self._unknowns)
+        return Effects(frozenset(self._actions), frozenset(self._unknowns))
 
     def _lowers_alarm(self, action: EntityAction) -> bool:
         if action.action not in _PROTECTION:
@@ -643,9 +628,7 @@ class ActionReader:
             source,
         )
         effects = reader.effects()
-        self._reaches[action] = (
-            effects.actions if isinstance(effects, Touches) else None
-        )
+        self._reaches[action] = effects.actions if effects.is_known else None
         return self._reaches[action]
 
     def _device_step(

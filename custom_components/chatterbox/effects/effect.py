@@ -1,12 +1,12 @@
 """Types for the predicted effects of a call on entities."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, NamedTuple, assert_never
+from typing import Final, NamedTuple
 
 from ..agent.messages import (
     JsonObject,
@@ -82,56 +82,45 @@ class Unknown:
     """The action that cannot be foreseen, such as `shell_command.open_up`; empty if it has no name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sentence:
-    """Further facts about a sentence that causes the effects."""
-
-    is_guessed: bool = False
-    """Whether Home Assistant guesses what it means, and passes over words of it."""
-    intents: tuple[IntentRun, ...] = field(
-        default=(),
-        compare=False,
-    )
-    """The intents that are run, each with its share of the effects."""
-
-
 @dataclass(frozen=True, slots=True)
-class Touches(_Sentence):
-    """All effects are known: the call does nothing beyond these actions."""
+class Effects:
+    """The effects of a call, as far as they are known."""
 
     actions: frozenset[EntityAction] = frozenset()
-    """Empty if no entity is changed."""
+    """The known ones; empty if no entity is changed."""
+    unknowns: frozenset[Unknown] = frozenset()
+    """The others, which have to be judged as the least safe."""
+    _: KW_ONLY
+    annotations: ToolAnnotations | None = None
+    """Describe a tool whose actions cannot be read. All else is then what its arguments name."""
+    is_complete: bool = False
+    """Whether such a tool does nothing else."""
+    is_guessed: bool = False
+    """Whether Home Assistant guesses what a sentence means, and passes over words of it."""
     beside_entities: bool = False
     """Whether a sentence may change what is no entity, such as a timer."""
     changes_memory: bool = False
     """Whether it changes what is remembered of people, which nobody outside the home may."""
     needs_yes: bool = False
     """Whether it is read back before it is done, even where rules allow it."""
+    intents: tuple[IntentRun, ...] = field(
+        default=(),
+        compare=False,
+    )
+    """The intents that are run, each with its share of the effects."""
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the call does nothing beyond its actions."""
+        return self.annotations is None and not self.unknowns
 
-@dataclass(frozen=True, slots=True)
-class Unresolved(_Sentence):
-    """Some effects are unknown, and have to be judged as the least safe."""
-
-    unknowns: frozenset[Unknown]
-    """At least one."""
-    actions: frozenset[EntityAction] = frozenset()
-    """The known effects."""
-
-
-type KnownEffects = Touches | Unresolved
-"""Effects that are worked out, as far as they can be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Annotated:
-    """The actions of the tool cannot be read, so its annotations describe it."""
-
-    annotations: ToolAnnotations
-    named: KnownEffects = Touches()
-    """The effects of the actions that the arguments name."""
-    is_complete: bool = False
-    """Whether it does nothing else."""
+    @property
+    def possible_actions(self) -> frozenset[EntityAction] | None:
+        """The known actions and those that unknown effects may consist of; None if these could be any."""
+        reaches = [one.reach for one in self.unknowns if one.reach is not None]
+        if len(reaches) == len(self.unknowns):
+            return self.actions.union(*reaches)
+        return None
 
 
 class IntentRun(NamedTuple):
@@ -139,13 +128,11 @@ class IntentRun(NamedTuple):
 
     intent_type: str
     """Empty where it may be any."""
-    effects: KnownEffects
+    effects: Effects
     slots: Mapping[str, JsonValue] = MappingProxyType({})
 
 
-type Effects = KnownEffects | Annotated
-
-NOTHING: Final = Touches()
+NOTHING: Final = Effects()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,83 +146,26 @@ class CallEffects:
     """How far its source is trusted, if it changes something."""
 
 
-def actions_of(effects: Effects) -> frozenset[EntityAction]:
-    """Return the known actions."""
-    match effects:
-        case Touches(actions) | Unresolved(_, actions):
-            return actions
-        case Annotated(_, named):
-            return actions_of(named)
-        case _ as unreachable:
-            assert_never(unreachable)
-
-
-def possible_actions(effects: Effects) -> frozenset[EntityAction] | None:
-    """Return the known actions and those that unknown effects may consist of; None if these could be any."""
-    if isinstance(effects, Annotated):
-        effects = effects.named
-    if isinstance(effects, Unresolved):
-        unknowns = effects.unknowns
-    else:
-        unknowns = frozenset[Unknown]()
-    reaches = [unknown.reach for unknown in unknowns if unknown.reach is not None]
-    if len(reaches) == len(unknowns):
-        return actions_of(effects).union(*reaches)
-    return None
-
-
-def effects_of(
-    actions: Iterable[EntityAction], unknowns: Iterable[Unknown]
-) -> KnownEffects:
-    """Combine known actions and unknown effects."""
-    known = frozenset(actions)
-    unknown = frozenset(unknowns)
-    if unknown:
-        return Unresolved(unknown, known)
-    return Touches(known)
-
-
-def joined(several: Iterable[KnownEffects]) -> KnownEffects:
+def joined(several: Iterable[Effects]) -> Effects:
     """Return the effects of several calls together."""
     parts = list(several)
-    unknowns = [
-        unknown
-        for part in parts
-        if isinstance(part, Unresolved)
-        for unknown in part.unknowns
-    ]
-    intents = tuple(run for part in parts for run in part.intents)
-    effects = replace(
-        effects_of(
-            (action for part in parts for action in part.actions),
-            unknowns,
-        ),
-        intents=intents,
+    return Effects(
+        frozenset(action for part in parts for action in part.actions),
+        frozenset(unknown for part in parts for unknown in part.unknowns),
+        beside_entities=any(part.beside_entities for part in parts),
+        intents=tuple(run for part in parts for run in part.intents),
     )
-    is_beside = any(
-        isinstance(part, Touches) and part.beside_entities for part in parts
-    )
-    if isinstance(effects, Touches):
-        return replace(effects, beside_entities=is_beside)
-    return effects
 
 
 def run_by(
     intent_type: str,
-    effects: KnownEffects,
+    effects: Effects,
     slots: Mapping[str, JsonValue] = MappingProxyType({}),
-) -> KnownEffects:
+) -> Effects:
     """Return effects as those of an intent, which may run others."""
     return replace(
         effects, intents=(IntentRun(intent_type, effects, slots), *effects.intents)
     )
-
-
-def intents_of(effects: Effects) -> tuple[IntentRun, ...]:
-    """Return the intents that a call runs."""
-    if isinstance(effects, Annotated):
-        return effects.named.intents
-    return effects.intents
 
 
 def named_action(

@@ -40,12 +40,10 @@ from .actions import ActionReader
 from .device_intents import RANGE, DeviceIntent
 from .effect import (
     NOTHING,
+    Effects,
     IntentRun,
-    KnownEffects,
     Unknown,
     UnknownReason,
-    Unresolved,
-    effects_of,
     run_by,
 )
 
@@ -231,7 +229,7 @@ def missed_by_intent(
 
 def intent_effects(
     hass: HomeAssistant, intent_type: str, slots: Slots, assistant: str
-) -> KnownEffects:
+) -> Effects:
     """Return the effects of an intent on the entities exposed to `assistant`.
 
     An intent without a handler, or with invalid slots, has none, and neither has a
@@ -254,7 +252,7 @@ def intent_effects(
 
 def _effects(
     hass: HomeAssistant, handler: intent.IntentHandler, slots: Slots, assistant: str
-) -> KnownEffects:
+) -> Effects:
     intent_type = handler.intent_type
     if delayed_command(intent_type, slots):
         return NOTHING
@@ -265,7 +263,7 @@ def _effects(
     except vol.Invalid:
         return NOTHING
     except Exception:  # noqa: BLE001 a schema may hold anybody's code
-        return Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
+        return Effects(unknowns=frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
     given = intent.Intent(
         hass, "", intent_type, valid, None, _NO_CONTEXT, hass.config.language, assistant
     )
@@ -278,7 +276,7 @@ def _effects(
         return _reached(given, HANDLERS[name])
     if name in SCRIPT_HANDLERS:
         return _script_effects(hass, actions_of_script(handler))
-    return Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
+    return Effects(unknowns=frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
 
 
 def is_reading_intent(hass: HomeAssistant, intent_type: str) -> bool:
@@ -359,7 +357,7 @@ def _is_plain(handler: intent.DynamicServiceIntentHandler) -> bool:
 
 def _service_effects(
     given: intent.Intent, handler: intent.DynamicServiceIntentHandler
-) -> KnownEffects:
+) -> Effects:
     data = {name: slot["value"] for name, slot in given.slots.items()}
     if data.get("name") == "all":
         slots = data | {"name": None}
@@ -391,7 +389,7 @@ def _service_effects(
     return reader.effects()
 
 
-def _setting_effects(given: intent.Intent, handler: DeviceIntent) -> KnownEffects:
+def _setting_effects(given: intent.Intent, handler: DeviceIntent) -> Effects:
     """Return the effects of an intent of our own. A mode turns on or off, and a range may set one."""
     data = {name: slot["value"] for name, slot in given.slots.items()}
     constraints = selection(
@@ -442,7 +440,7 @@ def _service(
 def _reached(
     valid: intent.Intent,
     reach: Reach,
-) -> KnownEffects:
+) -> Effects:
     if not reach.domain:
         return NOTHING
     data = {slot: given["value"] for slot, given in valid.slots.items()}
@@ -465,14 +463,11 @@ def _reached(
 def _script_effects(
     hass: HomeAssistant,
     script: object,
-) -> KnownEffects:
+) -> Effects:
     if script is None:
         return NOTHING
     if not isinstance(script, Script):
-        return effects_of(
-            (),
-            {Unknown(UnknownReason.CONTENT)},
-        )
+        return Effects(unknowns=frozenset({Unknown(UnknownReason.CONTENT)}))
     reader = ActionReader(hass)
     reader.sequence(script.sequence)
     return reader.effects()

@@ -88,7 +88,6 @@ from .device_intents import (
     features_of,
     has_setting,
 )
-from .effect import actions_of
 from .intents import intent_effects, items_meant
 
 _STEP: Final = 20
@@ -519,7 +518,7 @@ class _Composer:
             slots,
             conversation.DOMAIN,
         )
-        is_same = {action.entity_id for action in actions_of(effects)} == command.ids
+        is_same = {action.entity_id for action in effects.actions} == command.ids
         if is_same:
             return IntentCall(
                 intent_type,
@@ -620,7 +619,7 @@ async def async_is_assumed(
         return True  # "play no music"
     if not {"area", "floor"} & slots.keys() or "name" in slots:
         return False
-    touched = actions_of(intent_effects(hass, intent_type, slots, conversation.DOMAIN))
+    touched = intent_effects(hass, intent_type, slots, conversation.DOMAIN).actions
     domains = frozenset(split_entity_id(one.entity_id)[0] for one in touched)
     return bool(domains) and is_assumed(user_input.text, names, domains)
 

@@ -72,15 +72,7 @@ from ..records.turn_record import (
 )
 from ..settings.redaction import without_secrets
 from .actions import RUNNING, ActionReader, controlled_by, members_of
-from .effect import (
-    Annotated,
-    Effects,
-    Touches,
-    Unknown,
-    UnknownReason,
-    Unresolved,
-    actions_of,
-)
+from .effect import Effects, Unknown, UnknownReason
 from .intents import intent_effects, is_question_intent
 from .silent_home import is_silent
 
@@ -348,24 +340,15 @@ def out_of_reach(
 
     A script, a scene or a group is as dead as all that it acts on.
     """
-    match effects:
-        case Annotated(named=named, is_complete=is_complete):
-            if is_complete:
-                return out_of_reach(hass, named)
-            return frozenset()
-        case Touches(beside_entities=True):
-            return frozenset()
-        case Touches(actions=actions) | Unresolved(actions=actions):
-            unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
-            entity_ids = frozenset(action.entity_id for action in actions)
-            controlled = controlled_by(effects) | {
-                _source_of(unknown) for unknown in unknowns
-            }
-            is_dead = all(
-                is_unavailable(hass, entity_id)
-                for entity_id in controlled or entity_ids
-            )
-            return entity_ids if is_dead else frozenset()
+    acts_elsewhere = effects.annotations and not effects.is_complete
+    if acts_elsewhere or effects.beside_entities:
+        return frozenset()
+    entity_ids = frozenset(action.entity_id for action in effects.actions)
+    controlled = controlled_by(effects) | set(map(_source_of, effects.unknowns))
+    is_dead = all(
+        is_unavailable(hass, entity_id) for entity_id in controlled or entity_ids
+    )
+    return entity_ids if is_dead else frozenset()
 
 
 def _source_of(unknown: Unknown) -> str:
@@ -640,7 +623,7 @@ def _leads_to(
 ) -> dict[str, frozenset[str]]:
     """Return the states that actions lead to, by the entities that they control; empty ones if they are unknown."""
     names = defaultdict[str, list[str]](list)
-    for action in actions_of(effects):
+    for action in effects.actions:
         names[action.entity_id].append(action.action)
     is_known = all(RUNNING.isdisjoint(several) for several in names.values())
     return {

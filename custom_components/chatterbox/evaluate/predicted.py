@@ -6,7 +6,7 @@ from typing import Final
 
 from ..agent.messages import JsonObject, JsonValue
 from ..agent.text import fold, read_data_file
-from ..effects.effect import Annotated, Effects, Touches, actions_of
+from ..effects.effect import Effects
 
 _STATES: Final = read_data_file(
     Path(__file__).with_suffix(".toml"),
@@ -32,7 +32,7 @@ def predicted_changes(effects: Effects, arguments: JsonObject) -> Changes:
         if name not in _SELECTING and value not in (None, "")
     }
     changes: dict[str, dict[str, JsonValue]] = {}
-    for action in sorted(actions_of(effects)):
+    for action in sorted(effects.actions):
         service = action.action.partition(".")[2]
         state = _STATES.get(action.action) or _STATES.get(f"*.{service}")
         if state == _ON and any(
@@ -43,10 +43,10 @@ def predicted_changes(effects: Effects, arguments: JsonObject) -> Changes:
             {STATE: state} if state else {_ACTION: action.action}
         )
         changes[action.entity_id] = changes.get(action.entity_id, {}) | new | given
-    is_known = isinstance(effects, Touches) or (
-        isinstance(effects, Annotated) and effects.annotations.read_only
+    is_known = effects.is_known or (
+        effects.annotations and effects.annotations.read_only
     )
-    if not is_known or (isinstance(effects, Touches) and effects.beside_entities):
+    if not is_known or effects.beside_entities:
         changes[_UNKNOWN] = dict(given)
     return changes
 

@@ -22,7 +22,6 @@ from pydantic import BaseModel
 
 from ..agent.messages import JsonValue
 from ..agent.text import HAN, base_language, compared, heard_words, read_data_file
-from ..effects.effect import Touches
 from ..effects.intents import intent_effects
 from ..effects.reported import is_unavailable
 from ..home.entities import async_get_home
@@ -188,7 +187,7 @@ class _Writer:
             slots,
             CONVERSATION,
         )
-        if isinstance(effects, Touches):
+        if effects.is_known:
             changes = predicted_changes(effects, slots)
             if changes.keys() == {state.entity_id}:
                 return changes

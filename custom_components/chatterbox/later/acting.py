@@ -32,7 +32,7 @@ from ..approvals.questions import (
     async_get_approvals,
 )
 from ..approvals.review import ApprovalWay, CallReview, GivenAnswer, Refusal
-from ..effects.effect import Annotated
+from ..effects.effect import Effects
 from ..effects.intents import filled
 from ..effects.reported import actions_in, async_reason
 from ..effects.silent_home import (
@@ -398,7 +398,7 @@ class PlanRunner:
         scope = ApprovalScope.of_input(
             user_input, self.turns.agent_id, str(user_input.conversation_id)
         )
-        reviews = (CallReview(planned, Annotated(ToolAnnotations())),)
+        reviews = (CallReview(planned, Effects(annotations=ToolAnnotations())),)
         question = Question(
             pending,
             reviews,

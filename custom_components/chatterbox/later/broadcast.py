@@ -48,7 +48,7 @@ from ..agent.messages import (
 from ..agent.text import compared, plain_name
 from ..approvals.notifications import can_announce, phones_of
 from ..const import REDACTED_PIN
-from ..effects.effect import NOTHING, Effects, EntityAction, Touches
+from ..effects.effect import NOTHING, Effects, EntityAction
 from ..effects.reading import async_spoken_message
 from ..effects.recognition import RecognizedRequest, tool_request
 from ..home.entity_matches import areas_of_entities, entity_name
@@ -331,7 +331,7 @@ async def _async_effects(call: OwnCall) -> Effects:
         for one in listeners
         if one.entity_id
     ]
-    return Touches(
+    return Effects(
         actions=frozenset(actions),
         beside_entities=True,
     )

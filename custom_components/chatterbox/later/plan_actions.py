@@ -20,7 +20,7 @@ from homeassistant.util.json import json_loads_array
 
 from ..approvals.guard import async_is_permitted
 from ..const import DOMAIN
-from ..effects.effect import EntityAction, Touches
+from ..effects.effect import Effects, EntityAction
 from ..people.speakers import person_id_of, speaker_of
 from ..runtime.agents import async_agent_entries
 from ..speech.sentences import translated
@@ -120,7 +120,7 @@ async def _async_asker(call: ServiceCall) -> Asker:
     satellite_id = call.data.get(_SATELLITE, "")
     announcing = EntityAction(satellite_id, _ANNOUNCE)
     if satellite_id and not await async_is_permitted(
-        hass, user_id, Touches(actions=frozenset({announcing}))
+        hass, user_id, Effects(actions=frozenset({announcing}))
     ):
         raise NotPlanned(PlanProblem.NOT_PERMITTED)
     satellite = er.async_get(hass).async_get(satellite_id)

@@ -38,7 +38,6 @@ from ..agent.messages import AssistantMessage, JsonValue, ToolCall, Transcript
 from ..agent.text import heard_words
 from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
-from ..effects.effect import Touches
 from ..effects.intents import delay_of, delayed_command
 from ..effects.reading import ReadSentence, async_happenings
 from ..effects.recognition import RecognizedRequest, async_recognize, readable_sentence
@@ -1226,7 +1225,7 @@ async def _async_guessed(
     effects = await async_sentence_effects(hass, plain)
     if any(run.intent_type == INTENT_MEDIA_SEARCH_AND_PLAY for run in effects.intents):
         return None  # a number in a title is no time
-    is_known = effects.actions if isinstance(effects, Touches) else is_delayed
+    is_known = effects.actions if effects.is_known else is_delayed
     if is_known and not effects.is_guessed:
         return _COMMAND
     return None

@@ -20,7 +20,7 @@ from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition, canoni
 from ..agent.protocols import Deny
 from ..agent.text import heard_words, plain_name
 from ..const import REDACTED_PIN
-from ..effects.effect import Effects, TimedCall, Touches, When, run_by
+from ..effects.effect import Effects, TimedCall, When, run_by
 from ..home.description import quoted
 from ..home.entity_matches import entity_name
 from ..people.speakers import Asking, is_guest
@@ -1024,7 +1024,7 @@ async def _async_effects(call: OwnCall) -> Effects:
         kind = _OF_GUESTS
     return run_by(
         f"{LATER_TOOL}_{kind}",
-        Touches(beside_entities=True),
+        Effects(beside_entities=True),
     )
 
 

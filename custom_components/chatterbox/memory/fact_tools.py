@@ -26,7 +26,7 @@ from ..agent.messages import (
 )
 from ..agent.text import MOST_UNDERSTOOD, heard_words, plain_name, words_alike
 from ..const import DOMAIN, REDACTED_PIN
-from ..effects.effect import Effects, Touches
+from ..effects.effect import Effects
 from ..home.entities import telling_words
 from ..nlu.facts import names_pin, without_until
 from ..people.speakers import Asking, Speaker
@@ -292,7 +292,7 @@ async def _async_check_writer(
 
 
 async def _async_effects(_call: OwnCall) -> Effects:
-    return Touches(changes_memory=True)
+    return Effects(changes_memory=True)
 
 
 @_serving

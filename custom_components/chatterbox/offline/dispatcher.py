@@ -27,7 +27,7 @@ from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from ..agent.protocols import Hooks, Rewrite
 from ..agent.text import MOST_UNDERSTOOD, compared
 from ..const import LOGGER
-from ..effects.effect import NOTHING, Effects, actions_of
+from ..effects.effect import NOTHING, Effects
 from ..effects.intents import delayed_command, handler_of
 from ..effects.reading import (
     Answered,
@@ -452,7 +452,7 @@ class OfflineDispatcher(Hooks):
         """Return whether a sentence acts on some entities of a choice alone, or on `one`, or asks about fewer."""
         query = self._as_input(sentence)
         effects = await async_sentence_effects(self.hass, query)
-        acted_on = {action.entity_id for action in actions_of(effects)}
+        acted_on = {action.entity_id for action in effects.actions}
         other = (await async_read_sentence(self.hass, query)).answered
         if isinstance(other, Choice | StateQuestion):
             is_one = isinstance(other, StateQuestion) and len(other.ids) == 1

@@ -26,7 +26,7 @@ from homeassistant.helpers.area_registry import AreaEntry
 from homeassistant.helpers.template import Template, TemplateState
 
 from ..agent.messages import JsonValue
-from ..effects.effect import Effects, actions_of
+from ..effects.effect import Effects
 from ..effects.intents import (
     handler_of,
     intent_effects,
@@ -65,7 +65,7 @@ def is_ambiguous(
     effects: Effects,
 ) -> bool:
     """Return whether the built-in agent refuses a command for its name, and none of those called so is meant."""
-    touched = {action.entity_id for action in actions_of(effects)}
+    touched = {action.entity_id for action in effects.actions}
     return len(touched) > 1 and _is_shared(hass, intent_type, slots, area)
 
 
@@ -332,8 +332,7 @@ def recognized_call(
         DOMAIN,
     )
     touched = {
-        action.entity_id
-        for action in actions_of(intent_effects(hass, name, slots, DOMAIN))
+        action.entity_id for action in intent_effects(hass, name, slots, DOMAIN).actions
     }
     meant: dict[str, JsonValue] = {}
     if len(items) == 1:

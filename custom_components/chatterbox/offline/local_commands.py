@@ -41,7 +41,6 @@ from ..agent.messages import (
 from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
 from ..agent.transcript import changing_tools, since_last_user_message
 from ..const import DOMAIN
-from ..effects.effect import actions_of
 from ..effects.recognition import RecognizedRequest, async_recognize
 from ..home.request import QUESTION_ENDS
 from ..internals.conversation import built_in_agent
@@ -243,7 +242,7 @@ class LocalRequests:
         """Return whether it is known on what Home Assistant would act for a sentence."""
         user_input = replace(self.user_input, text=words)
         effects = await async_sentence_effects(self.hass, user_input)
-        return bool(actions_of(effects))
+        return bool(effects.actions)
 
     def goes_first(self, request: RecognizedRequest) -> bool:
         """Return whether a request does not go to the model."""

@@ -24,13 +24,7 @@ from pydantic import BaseModel, ConfigDict
 from unicode_rbnf import RbnfEngine
 
 from ..agent.text import base_language, fold, read_language_files
-from ..effects.effect import (
-    NOTHING,
-    ActionKind,
-    KnownEffects,
-    actions_of,
-    kind_of,
-)
+from ..effects.effect import NOTHING, ActionKind, Effects, kind_of
 from ..effects.reading import async_is_explained
 from ..effects.recognition import async_recognize
 from ..home.entities import Home, async_get_home
@@ -336,7 +330,7 @@ async def async_meant(
         lambda: guesses(home, user_input.text, language)
     )
     best, likest = "", 0.0
-    meant: KnownEffects = NOTHING
+    meant: Effects = NOTHING
     for text, likeness in guessed:
         effects = await _async_effects_of(
             hass,
@@ -353,9 +347,7 @@ async def async_meant(
     return best
 
 
-async def _async_effects_of(
-    hass: HomeAssistant, guess: ConversationInput
-) -> KnownEffects:
+async def _async_effects_of(hass: HomeAssistant, guess: ConversationInput) -> Effects:
     """Return the effects of a guess; none if it is no command."""
     found = await async_recognize(hass, guess)
     is_read = (await async_read_sentence(hass, guess)).calls
@@ -365,15 +357,13 @@ async def _async_effects_of(
 
 
 def _is_opposite(
-    one: KnownEffects,
-    other: KnownEffects,
+    one: Effects,
+    other: Effects,
     distance: float,
 ) -> bool:
     """Return whether two guesses do something else to the same entities, and may be confused: always for a door."""
     touched, other_touched = (
-        {action.entity_id for action in actions_of(effects)} for effects in (one, other)
+        {action.entity_id for action in effects.actions} for effects in (one, other)
     )
-    is_light = all(
-        kind_of(action.action) in _ALIKE_KINDS for action in actions_of(other)
-    )
+    is_light = all(kind_of(action.action) in _ALIKE_KINDS for action in other.actions)
     return touched == other_touched and not (is_light and distance >= _APART)

@@ -24,17 +24,7 @@ from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue
 from ..agent.text import MOST_UNDERSTOOD
-from ..effects.effect import (
-    NOTHING,
-    KnownEffects,
-    Touches,
-    Unknown,
-    UnknownReason,
-    Unresolved,
-    actions_of,
-    joined,
-    run_by,
-)
+from ..effects.effect import NOTHING, Effects, Unknown, UnknownReason, joined, run_by
 from ..effects.intents import (
     READ_ENTITIES,
     delayed_command,
@@ -59,7 +49,7 @@ from ..settings.agent import RequestKind
 from .context import last_request
 from .handling import is_ambiguous
 
-TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+TRIGGERED: Final = Effects(unknowns=frozenset({Unknown(UnknownReason.SENTENCE)}))
 _UNKNOWN: Final = run_by("", TRIGGERED)
 _OF_PLAYING: Final = frozenset({"name", "area", "floor", "media_class"})
 """Slots that words for music may fill beside a title."""
@@ -77,13 +67,13 @@ _UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
 
 async def async_sentence_effects(
     hass: HomeAssistant, user_input: ConversationInput
-) -> KnownEffects:
+) -> Effects:
     """Return the effects of a sentence, none if it would not be understood."""
     effects = await async_own_effects(hass, user_input)
     if effects in (None, NOTHING):
         reading = await async_read_sentence(hass, user_input)
         if reading.calls:
-            found: list[KnownEffects] = []
+            found: list[Effects] = []
             for one in reading.calls:
                 found.append(_intent_effects(hass, one.intent, {**one.slots}))
                 await asyncio.sleep(0)  # there may be hundreds, as in "all lights"
@@ -255,7 +245,7 @@ async def async_with_names(
     else:
         effects = NOTHING
     names = " and ".join(
-        sorted({entity_name(hass, action.entity_id) for action in actions_of(effects)})
+        sorted({entity_name(hass, action.entity_id) for action in effects.actions})
     )
     others = " ".join(_PRONOUNS.sub("", text).split())
     named = replace(
@@ -269,7 +259,7 @@ async def async_with_names(
 
 async def async_own_effects(
     hass: HomeAssistant, user_input: ConversationInput
-) -> KnownEffects | None:
+) -> Effects | None:
     """Return the effects of a sentence where Home Assistant understands it with certainty, or None."""
     if len(user_input.text) > MOST_UNDERSTOOD:
         return None
@@ -311,10 +301,10 @@ async def async_own_effects(
 
 def _plays_none_of_several(
     hass: HomeAssistant,
-    effects: KnownEffects,
+    effects: Effects,
 ) -> bool:
     """Return whether none of several players plays, so that Home Assistant changes the volume of none."""
-    players = {action.entity_id for action in actions_of(effects)}
+    players = {action.entity_id for action in effects.actions}
     return len(players) > 1 and not any(
         hass.states.is_state(one, STATE_PLAYING) for one in players
     )
@@ -322,7 +312,7 @@ def _plays_none_of_several(
 
 def _intent_effects(
     hass: HomeAssistant, intent_type: str, slots: dict[str, JsonValue]
-) -> KnownEffects:
+) -> Effects:
     if delayed_command(intent_type, slots):
         return NOTHING  # it is refused
     effects = intent_effects(
@@ -333,7 +323,7 @@ def _intent_effects(
     )
     is_beside = effects == NOTHING and not is_reading_intent(hass, intent_type)
     if is_beside:
-        return Touches(
+        return Effects(
             beside_entities=True,
             intents=effects.intents,
         )

@@ -41,18 +41,7 @@ from ..agent.messages import JsonObject, JsonValue, ToolCall, ToolOutcome
 from ..agent.text import fold
 from ..const import DOMAIN, LOGGER
 from ..effects.actions import ActionReader, controlled_by
-from ..effects.effect import (
-    NOTHING,
-    Annotated,
-    Effects,
-    KnownEffects,
-    Touches,
-    Unknown,
-    UnknownReason,
-    Unresolved,
-    actions_of,
-    run_by,
-)
+from ..effects.effect import NOTHING, Effects, Unknown, UnknownReason, run_by
 from ..effects.intents import delayed_command, filled, intent_effects
 from ..effects.reported import (
     Failures,
@@ -141,18 +130,18 @@ def call_effects(
         case own if known_tool(own) is KnownTool.PLAY_MEDIA:
             return _of_player(hass, llm_context, arguments)
         case own if own_annotations(own).read_only:
-            reads: KnownEffects = NOTHING
+            reads: Effects = NOTHING
             if known_tool(own) is KnownTool.LIVE_CONTEXT:
                 reads = run_by(
                     intent.INTENT_GET_STATE,
                     NOTHING,
                     filled(arguments),
                 )
-            return Annotated(annotations_of(own), reads)
+            return replace(reads, annotations=annotations_of(own))
         case own if (
             known_tool(own) is KnownTool.UNKNOWN
         ):  # it may do what a known one did
-            return Unresolved(frozenset({Unknown(UnknownReason.CONTENT)}))
+            return Effects(unknowns=frozenset({Unknown(UnknownReason.CONTENT)}))
         case own:
             return _of_named_actions(
                 hass,
@@ -205,11 +194,7 @@ def _of_named_actions(
         )
     ):
         return reader.effects()
-    return Annotated(
-        annotations,
-        reader.effects(),
-        is_complete=is_own,
-    )
+    return replace(reader.effects(), annotations=annotations, is_complete=is_own)
 
 
 def _of_intent(
@@ -226,10 +211,9 @@ def _of_intent(
         slots,
         assistant,
     )
-    if isinstance(effects, Unresolved) and tool.annotations.read_only:
-        return Annotated(
-            annotations_of(tool),
-            run_by(tool.intent_type, NOTHING),
+    if effects.unknowns and tool.annotations.read_only:
+        return replace(
+            run_by(tool.intent_type, NOTHING), annotations=annotations_of(tool)
         )
     return effects
 
@@ -316,7 +300,7 @@ _ONE_SET_POINT: Final = frozenset({HVACMode.COOL, HVACMode.HEAT})
 
 def targets_of(effects: Effects) -> frozenset[str] | None:
     """Return the ids of the entities that these effects may change, with the members of groups, or None if unknown."""
-    if not isinstance(effects, Touches) or not effects.actions:
+    if not effects.is_known or not effects.actions:
         return None
     if not _ACTS_ELSEWHERE.isdisjoint([action.domain for action in effects.actions]):
         return None
@@ -473,7 +457,7 @@ class LlmToolDispatcher:
         dead = unavailable_names(self._hass, controlled, since=began)
         if not (dead or unconfirmed) or not isinstance(result.data, dict):
             return result
-        used = {action.entity_id for action in actions_of(effects)}
+        used = {action.entity_id for action in effects.actions}
         done = (
             [script]
             if unconfirmed

@@ -13,7 +13,7 @@ from homeassistant.helpers import intent, llm
 
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..effects.actions import controlled_by
-from ..effects.effect import Annotated, Effects, Touches, UnknownReason, Unresolved
+from ..effects.effect import NOTHING, Effects, UnknownReason
 from ..effects.intents import filled, is_question_intent, missed_by_intent
 from ..effects.reported import unavailable_names
 from ..home.entity_matches import entity_name
@@ -79,7 +79,7 @@ class DryDispatcher:
         effects = await self.async_effects(call.name, arguments)
         if self._reads_home(call.name, tool):
             return await self.offer.dispatcher.dispatch(call, arguments)
-        if isinstance(effects, Annotated) and effects.annotations.read_only:
+        if effects.annotations and effects.annotations.read_only:
             return failed_outcome(_NOT_READ)
         if self._says_itself(call.name, effects):
             outcome = await self.offer.dispatcher.dispatch(
@@ -87,15 +87,13 @@ class DryDispatcher:
                 arguments,
             )
             self.calls += (
-                [DryCall(call, effects, outcome.is_error)]
-                if effects != Touches()
-                else []
+                [DryCall(call, effects, outcome.is_error)] if effects != NOTHING else []
             )
             return outcome
         if isinstance(tool, llm.IntentTool):
             missed = self._missed(tool, arguments)
             if isinstance(missed, intent.MatchFailedError):
-                self.calls.append(DryCall(call, Touches(), is_error=True))
+                self.calls.append(DryCall(call, NOTHING, is_error=True))
                 assistant = self.offer.llm_context.assistant
                 return no_match_outcome(
                     explain_failure(
@@ -154,9 +152,8 @@ class DryDispatcher:
         effects: Effects,
     ) -> bool:
         """Return whether a call tells by itself what it would do: a plan, or a sentence that triggers nothing."""
-        unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
         is_sentence = name == SENTENCE_TOOL and all(
-            one.reason is not UnknownReason.SENTENCE for one in unknowns
+            one.reason is not UnknownReason.SENTENCE for one in effects.unknowns
         )
         return is_sentence or any(
             (one.prepare or one.is_tried) and one.definition.name == name
@@ -208,8 +205,6 @@ def _without(
     entity_ids: frozenset[str],
 ) -> Effects:
     """Return effects without those on some entities."""
-    if isinstance(effects, Annotated):
-        return effects
     return replace(
         effects,
         actions=frozenset(

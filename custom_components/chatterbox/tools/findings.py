@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple, assert_never
+from typing import NamedTuple
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
 from ..effects.actions import bounded
-from ..effects.effect import Annotated, Touches, Unresolved, possible_actions
 from ..effects.intents import is_foreign_intent
 from ..settings.rules import ToolSource
 from .annotations import annotations_of, is_reading_by_name, unwrapped
@@ -67,32 +66,26 @@ def find_out(
     effects = bounded(
         hass, call_effects(hass, context_without_speaker(hass), tool, {}), sources
     )
-    match effects:
-        case Annotated() if tool.annotations.read_only:
-            return FoundTool(name, Finding.CHANGES_BY_NAME)
-        case Annotated():
-            silent = tool.annotations == llm.ToolAnnotations()
-            return FoundTool(name, Finding.SILENT if silent else Finding.CHANGES)
-        case _ if not isinstance(own, llm.ActionTool):
-            return FoundTool(name, Finding.ACTS)
-        case Touches() | Unresolved():
-            actions = possible_actions(effects)
-            if actions is None:
-                return FoundTool(name, Finding.OPAQUE)
-            if isinstance(effects, Touches):
-                finding = Finding.STEPS
-            else:
-                finding = Finding.REACHES
-            changed = {
-                action.entity_id for action in actions if action.domain != "script"
-            }
-            return FoundTool(
-                name,
-                finding,
-                tuple(sorted(changed)),
-            )
-        case _:
-            assert_never(effects)
+    if effects.annotations and tool.annotations.read_only:
+        return FoundTool(name, Finding.CHANGES_BY_NAME)
+    if effects.annotations:
+        silent = tool.annotations == llm.ToolAnnotations()
+        return FoundTool(name, Finding.SILENT if silent else Finding.CHANGES)
+    if not isinstance(own, llm.ActionTool):
+        return FoundTool(name, Finding.ACTS)
+    actions = effects.possible_actions
+    if actions is None:
+        return FoundTool(name, Finding.OPAQUE)
+    if effects.is_known:
+        finding = Finding.STEPS
+    else:
+        finding = Finding.REACHES
+    changed = {action.entity_id for action in actions if action.domain != "script"}
+    return FoundTool(
+        name,
+        finding,
+        tuple(sorted(changed)),
+    )
 
 
 def is_web_search(tool: llm.Tool) -> bool:

@@ -34,11 +34,10 @@ from custom_components.chatterbox.approvals.review import CallReview
 from custom_components.chatterbox.effects.effect import (
     ARM_FOR_LESS,
     NOTHING,
-    Annotated,
+    Effects,
     EntityAction,
     Unknown,
     UnknownReason,
-    effects_of,
 )
 from custom_components.chatterbox.settings.rules import Verdict
 from custom_components.chatterbox.speech.sentences import async_get_sentences
@@ -75,7 +74,7 @@ YES_AND_NO = {
 
 def using(tool: str) -> CallReview:
     """Return a call of a tool that acts on no entity."""
-    return review_of(Annotated(ToolAnnotations()), tool=tool)
+    return review_of(Effects(annotations=ToolAnnotations()), tool=tool)
 
 
 OPAQUE = Unknown(UnknownReason.CONTENT, MOVIE)
@@ -98,9 +97,11 @@ KINDS: Mapping[str, Sequence[CallReview]] = {
             *LAMPS, EntityAction("light.desk_lamp", "light.turn_off"), *LAMPS, FRONT
         )
     ],
-    "with the rest": [review_of(effects_of((FRONT, *LAMPS), ()), FRONT)],
-    "a scene that does it": [review_of(effects_of((FRONT, MOVIE), ()), FRONT)],
-    "a scene that cannot be read": [review_of(effects_of((MOVIE,), (OPAQUE,)), OPAQUE)],
+    "with the rest": [review_of(Effects(frozenset({FRONT, *LAMPS})), FRONT)],
+    "a scene that does it": [review_of(Effects(frozenset({FRONT, MOVIE})), FRONT)],
+    "a scene that cannot be read": [
+        review_of(Effects(frozenset({MOVIE}), unknowns=frozenset({OPAQUE})), OPAQUE)
+    ],
     "a tool": [using("mail__send_email")],
     "a PIN": [doing(FRONT, verdict=Verdict.PIN)],
     **{
@@ -151,22 +152,27 @@ async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
         ),
         (KINDS["a scene that does it"], "Run Movie Night and unlock the Front Door?"),
         (
-            [review_of(effects_of((FRONT, MOVIE, NIGHT), ()), FRONT)],
+            [review_of(Effects(frozenset({FRONT, MOVIE, NIGHT})), FRONT)],
             "Unlock the Front Door and run Movie Night and good night?",
         ),
         (
             [
-                review_of(effects_of((FRONT, *LAMPS[:1]), ()), FRONT),
-                review_of(effects_of((GARAGE,), ()), GARAGE),
+                review_of(Effects(frozenset({FRONT, *LAMPS[:1]})), FRONT),
+                review_of(Effects(frozenset({GARAGE})), GARAGE),
             ],
             "Unlock the Front Door, open the Garage Door and turn off the Hallway Light?",
         ),
         (
-            [review_of(effects_of((MOVIE, *LAMPS), (OPAQUE,)), OPAQUE)],
+            [
+                review_of(
+                    Effects(frozenset({MOVIE, *LAMPS}), unknowns=frozenset({OPAQUE})),
+                    OPAQUE,
+                )
+            ],
             "I can't tell everything this would do. Run Movie Night?",
         ),
         (
-            [review_of(effects_of((), (SPRAYING,)), SPRAYING)],
+            [review_of(Effects(unknowns=frozenset({SPRAYING})), SPRAYING)],
             "I can't tell everything this would do. Garden spray: the Sprinkler in the Garden?",
         ),
         (KINDS["a tool"], "Use send email?"),
@@ -175,11 +181,15 @@ async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
             "I can't tell everything this would do. Run Movie Night?",
         ),
         (
-            [review_of(effects_of((), (LATER,)), LATER)],
+            [review_of(Effects(unknowns=frozenset({LATER})), LATER)],
             "I can't tell everything this would do. Should I do that?",
         ),
         (
-            [review_of(effects_of((FRONT,), (LATER,)), FRONT)],
+            [
+                review_of(
+                    Effects(frozenset({FRONT}), unknowns=frozenset({LATER})), FRONT
+                )
+            ],
             "I can't tell everything this would do. Unlock the Front Door along with the rest?",
         ),
         (
@@ -191,7 +201,9 @@ async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
         (
             [
                 review_of(
-                    Annotated(ToolAnnotations(), effects_of([GARAGE], ())),
+                    replace(
+                        Effects(frozenset({GARAGE})), annotations=ToolAnnotations()
+                    ),
                     tool="homeassistant__call_action",
                 )
             ],
@@ -245,26 +257,28 @@ async def test_an_action_that_could_do_anything_is_named(home: HomeAssistant) ->
     spraying = replace(SPRAYING, action="garden.spray")
     cases = [
         (
-            [review_of(effects_of((), (plain,)), plain)],
+            [review_of(Effects(unknowns=frozenset({plain})), plain)],
             "Perform the action shell command open up?",
         ),
         (
-            [review_of(effects_of((), (plain, other)), plain, other)],
+            [review_of(Effects(unknowns=frozenset({plain, other})), plain, other)],
             "Perform the action rest command order 2 and shell command open up?",
         ),
         (
-            [review_of(effects_of((), (spraying,)), spraying)],
+            [review_of(Effects(unknowns=frozenset({spraying})), spraying)],
             "Garden spray: the Sprinkler in the Garden?",
         ),
         (
-            [review_of(effects_of((), (plain, LATER)), plain)],
+            [review_of(Effects(unknowns=frozenset({plain, LATER})), plain)],
             "Perform the action shell command open up along with the rest?",
         ),
         (
             [
                 review_of(
-                    Annotated(
-                        ToolAnnotations(), effects_of((), (plain,)), is_complete=True
+                    replace(
+                        Effects(unknowns=frozenset({plain})),
+                        annotations=ToolAnnotations(),
+                        is_complete=True,
                     )
                 )
             ],
@@ -273,7 +287,10 @@ async def test_an_action_that_could_do_anything_is_named(home: HomeAssistant) ->
         (
             [
                 review_of(
-                    Annotated(ToolAnnotations(), effects_of((), (plain,))),
+                    replace(
+                        Effects(unknowns=frozenset({plain})),
+                        annotations=ToolAnnotations(),
+                    ),
                     tool="mail__send",
                 )
             ],
@@ -282,7 +299,7 @@ async def test_an_action_that_could_do_anything_is_named(home: HomeAssistant) ->
         (
             [
                 review_of(
-                    Annotated(ToolAnnotations(), is_complete=True),
+                    Effects(annotations=ToolAnnotations(), is_complete=True),
                     tool="home__call_action",
                 )
             ],
@@ -529,7 +546,7 @@ async def test_nothing_that_a_model_wrote_is_said(home: HomeAssistant) -> None:
 async def test_reasons_of_the_owner_are_said_once_and_as_they_are(
     home: HomeAssistant,
 ) -> None:
-    effects = effects_of([FRONT], ())
+    effects = Effects(frozenset({FRONT}))
     late = [
         review_of(effects, verdict=Verdict.ALLOW, reason=reason)
         for reason in ("Nobody is at home!", "It is late")

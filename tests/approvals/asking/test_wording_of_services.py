@@ -17,7 +17,7 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.approvals.asking import question_text
 from custom_components.chatterbox.approvals.review import CallReview
 from custom_components.chatterbox.effects.actions import SELF_CONTAINED
-from custom_components.chatterbox.effects.effect import Effects, EntityAction, Touches
+from custom_components.chatterbox.effects.effect import Effects, EntityAction
 from custom_components.chatterbox.effects.intents import intent_effects
 from custom_components.chatterbox.offline.provider import sentence_call
 from custom_components.chatterbox.speech.sentences import async_get_sentences
@@ -74,7 +74,7 @@ async def test_no_two_actions_of_a_device_are_asked_about_alike(
             action = EntityAction(f"{domain}.one", f"{domain}.{service}")
             named[
                 await question(
-                    demo_home, Touches(actions=frozenset({action})), language
+                    demo_home, Effects(actions=frozenset({action})), language
                 )
             ].add(action.action)
         same = [frozenset(one) for one in named.values() if len(one) > 1]

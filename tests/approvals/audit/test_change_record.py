@@ -30,13 +30,10 @@ from custom_components.chatterbox.approvals.review import (
 from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
-    Annotated,
     Effects,
     EntityAction,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
 )
 from custom_components.chatterbox.settings.rules import Verdict
 from tests.repository.test_translations import LANGUAGES
@@ -45,8 +42,8 @@ from tests.support.one_home import in_one_home
 SCRIPT = EntityAction("script.night", "script.turn_on")
 
 
-def touching(*actions: tuple[str, str]) -> Touches:
-    return Touches(frozenset(EntityAction(*action) for action in actions))
+def touching(*actions: tuple[str, str]) -> Effects:
+    return Effects(frozenset(EntityAction(*action) for action in actions))
 
 
 WITHOUT_ANSWER = {
@@ -148,9 +145,9 @@ def test_a_script_that_did_not_run_has_a_word_too(words: ChangeTexts) -> None:
     [
         (NOTHING, False),
         (touching(("light.lamp", "light.turn_on")), True),
-        (Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)})), True),
-        (Annotated(ToolAnnotations()), True),
-        (Annotated(ToolAnnotations(read_only=True)), False),
+        (Effects(unknowns=frozenset({Unknown(UnknownReason.SENTENCE)})), True),
+        (Effects(annotations=ToolAnnotations()), True),
+        (Effects(annotations=ToolAnnotations(read_only=True)), False),
     ],
 )
 def test_what_changes_something_is_known(effects: Effects, changes: bool) -> None:  # noqa: FBT001 what is expected
@@ -161,10 +158,12 @@ def test_what_cannot_be_told_is_admitted(words: ChangeTexts) -> None:
     unknowns = frozenset({Unknown(UnknownReason.TEMPLATE, SCRIPT)})
 
     assert (
-        words.message(record_of(Unresolved(unknowns, frozenset({SCRIPT}))))
+        words.message(
+            record_of(Effects(unknowns=unknowns, actions=frozenset({SCRIPT})))
+        )
         == "ran Good Night, and possibly more"
     )
-    assert words.message(record_of(Unresolved(unknowns))) == "used order"
+    assert words.message(record_of(Effects(unknowns=unknowns))) == "used order"
 
 
 def test_each_kind_of_action_has_its_entities(words: ChangeTexts) -> None:
@@ -293,7 +292,7 @@ def test_every_event_can_be_recorded(
         EntityAction(entity_id, "light.turn_on") for entity_id in entity_ids
     )
     record = record_of(
-        Unresolved(unknowns, actions),
+        Effects(unknowns=unknowns, actions=actions),
         CallState.FAILED,
         done_to=entity_ids,
         error=character * 50_000,

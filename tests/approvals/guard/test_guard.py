@@ -11,13 +11,10 @@ from custom_components.chatterbox.agent.protocols import Ask, Deny
 from custom_components.chatterbox.approvals.guard import CallGuard
 from custom_components.chatterbox.approvals.questions import ApprovalScope, Question
 from custom_components.chatterbox.effects.effect import (
-    Annotated,
     Effects,
     EntityAction,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
 )
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
@@ -45,8 +42,8 @@ entities:
   - { name: Lamp, id: light.lamp, area: hall, state: "off" }
   - { name: Door, id: lock.door, area: hall, state: locked }
 """
-LAMP = Touches(frozenset({EntityAction("light.lamp", "light.turn_on")}))
-UNLOCK = Touches(frozenset({EntityAction("lock.door", "lock.unlock")}))
+LAMP = Effects(frozenset({EntityAction("light.lamp", "light.turn_on")}))
+UNLOCK = Effects(frozenset({EntityAction("lock.door", "lock.unlock")}))
 PIN = PinHash.of("2580", HashCost(2, 1))
 NEEDS_PIN = Policy((Rule(verdict=Verdict.PIN, domains=frozenset({"lock"})),))
 NEVER = Policy((Rule(verdict=Verdict.DENY, domains=frozenset({"lock"})),))
@@ -77,17 +74,18 @@ async def test_a_yes_is_to_what_a_call_would_do_and_how_it_is_asked(
     again = await guarding(home, effective).pre_approved_use(TOOL, {})
     with_pin = HomeRules(policy=NEEDS_PIN, pin=PIN)
     stricter = await guarding(home, effective, with_pin).pre_approved_use(TOOL, {})
-    effective.effects = Touches(
+    effective.effects = Effects(
         UNLOCK.actions | {EntityAction("lock.shed", "lock.unlock")}
     )
     wider = await guarding(home, effective).pre_approved_use(TOOL, {})
-    effective.effects = Unresolved(SOME_SCRIPT.unknowns, UNLOCK.actions)
+    effective.effects = Effects(unknowns=SOME_SCRIPT.unknowns, actions=UNLOCK.actions)
     unknown = await guarding(home, effective).pre_approved_use(TOOL, {})
-    effective.effects = Unresolved(
-        SOME_SCRIPT.unknowns | {Unknown(UnknownReason.TEMPLATE, reach=UNLOCK.actions)}
+    effective.effects = Effects(
+        unknowns=SOME_SCRIPT.unknowns
+        | {Unknown(UnknownReason.TEMPLATE, reach=UNLOCK.actions)}
     )
     reaching = await guarding(home, effective).pre_approved_use(TOOL, {})
-    effective.effects = Annotated(ToolAnnotations())
+    effective.effects = Effects(annotations=ToolAnnotations())
     elsewhere = await guarding(home, effective).pre_approved_use(TOOL, {})
 
     asks = [first, stricter, wider, unknown, reaching, elsewhere]
@@ -125,7 +123,7 @@ async def agreed_for_another_light(
         request="all lights on",
     )
     others = Effective(
-        Touches(frozenset({EntityAction("light.garden", "light.turn_on")}))
+        Effects(frozenset({EntityAction("light.garden", "light.turn_on")}))
     )
     return CallGuard(
         hass, rules, PERSON, others, has_outside_content=False, agreed=question
@@ -145,7 +143,9 @@ async def test_a_yes_to_a_call_of_unknown_effects_is_to_no_other_call(
     home: HomeAssistant, asks_about_lights: HomeRules
 ) -> None:
     agreed = await agreed_for_another_light(
-        home, asks_about_lights, Unresolved(SOME_SCRIPT.unknowns, LAMP.actions)
+        home,
+        asks_about_lights,
+        Effects(unknowns=SOME_SCRIPT.unknowns, actions=LAMP.actions),
     )
 
     assert isinstance(await agreed.pre_tool_use(TOOL, {}), Ask)

@@ -10,25 +10,23 @@ from custom_components.chatterbox.agent.messages import ToolAnnotations
 from custom_components.chatterbox.approvals.guard import async_is_permitted
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
-    Annotated,
+    Effects,
     EntityAction,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
 )
 
 LAMP = EntityAction("light.lamp", "light.turn_on")
 DOOR = EntityAction("lock.door", "lock.unlock")
-LAMP_AND_DOOR = Touches(frozenset({LAMP, DOOR}))
-SCRIPT_OF_UNKNOWN_CONTENT = Unresolved(
-    frozenset(
+LAMP_AND_DOOR = Effects(frozenset({LAMP, DOOR}))
+SCRIPT_OF_UNKNOWN_CONTENT = Effects(
+    unknowns=frozenset(
         {Unknown(UnknownReason.CONTENT, EntityAction("script.party", "script.turn_on"))}
     ),
-    frozenset({LAMP}),
+    actions=frozenset({LAMP}),
 )
-FOREIGN_TOOL = Annotated(ToolAnnotations())
-LOOK_UP = Annotated(ToolAnnotations(read_only=True))
+FOREIGN_TOOL = Effects(annotations=ToolAnnotations())
+LOOK_UP = Effects(annotations=ToolAnnotations(read_only=True))
 EVERYTHING = (LAMP_AND_DOOR, SCRIPT_OF_UNKNOWN_CONTENT, FOREIGN_TOOL, LOOK_UP, NOTHING)
 
 
@@ -81,7 +79,7 @@ async def test_a_user_who_may_only_look_may_change_nothing(hass: HomeAssistant) 
 async def test_one_entity_without_permission_is_enough(hass: HomeAssistant) -> None:
     ben = lights_only(hass)
 
-    assert await async_is_permitted(hass, ben.id, Touches(frozenset({LAMP})))
+    assert await async_is_permitted(hass, ben.id, Effects(frozenset({LAMP})))
     assert not await async_is_permitted(hass, ben.id, LAMP_AND_DOOR)
 
 
@@ -100,9 +98,11 @@ async def test_permission_is_needed_for_everything_within_reach(
 ) -> None:
     ben = lights_only(hass)
 
-    def reaching(*actions: EntityAction) -> Unresolved:
-        return Unresolved(
-            frozenset({Unknown(UnknownReason.TEMPLATE, reach=frozenset(actions))})
+    def reaching(*actions: EntityAction) -> Effects:
+        return Effects(
+            unknowns=frozenset(
+                {Unknown(UnknownReason.TEMPLATE, reach=frozenset(actions))}
+            )
         )
 
     assert await async_is_permitted(hass, ben.id, reaching(LAMP))
@@ -118,6 +118,6 @@ async def test_a_removed_or_deactivated_user_may_change_nothing(
         hass.auth.async_remove_user if is_removed else hass.auth.async_deactivate_user
     )(user)
 
-    assert not await async_is_permitted(hass, user.id, Touches(frozenset({LAMP})))
+    assert not await async_is_permitted(hass, user.id, Effects(frozenset({LAMP})))
     assert not await async_is_permitted(hass, user.id, FOREIGN_TOOL)
     assert await async_is_permitted(hass, user.id, LOOK_UP)

@@ -1,6 +1,6 @@
 """Which calls need a yes, in a real home."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime, time
 from typing import Final
 
@@ -26,14 +26,11 @@ from custom_components.chatterbox.approvals.policy import (
 from custom_components.chatterbox.effects.effect import (
     ARM_FOR_LESS,
     NOTHING,
-    Annotated,
     CallEffects,
     Effects,
     EntityAction,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
 )
 from custom_components.chatterbox.flows.rule_form import CONDITIONS
 from custom_components.chatterbox.people.speakers import NOBODY, Speaker
@@ -66,8 +63,8 @@ entities:
 ALLOWED = Judgement(Verdict.ALLOW, ())
 
 
-def touching(*actions: tuple[str, str]) -> Touches:
-    return Touches(frozenset(EntityAction(*action) for action in actions))
+def touching(*actions: tuple[str, str]) -> Effects:
+    return Effects(frozenset(EntityAction(*action) for action in actions))
 
 
 def judged(
@@ -121,11 +118,11 @@ UNLOCK = touching(("lock.door", "lock.unlock"))
             Verdict.ASK,
         ),
         (NOTHING, Verdict.ALLOW),
-        (Annotated(ToolAnnotations()), Verdict.ASK),
-        (Annotated(ToolAnnotations(read_only=True)), Verdict.ALLOW),
-        (Annotated(ToolAnnotations(destructive=False)), Verdict.ALLOW),
-        (Annotated(ToolAnnotations(open_world=False)), Verdict.ALLOW),
-        (Unresolved(frozenset({Unknown(UnknownReason.TEMPLATE)})), Verdict.ASK),
+        (Effects(annotations=ToolAnnotations()), Verdict.ASK),
+        (Effects(annotations=ToolAnnotations(read_only=True)), Verdict.ALLOW),
+        (Effects(annotations=ToolAnnotations(destructive=False)), Verdict.ALLOW),
+        (Effects(annotations=ToolAnnotations(open_world=False)), Verdict.ALLOW),
+        (Effects(unknowns=frozenset({Unknown(UnknownReason.TEMPLATE)})), Verdict.ASK),
     ],
 )
 async def test_without_rules_what_lets_somebody_in_is_asked_about(
@@ -152,7 +149,7 @@ async def test_a_judgement_names_what_decided_it(home: HomeAssistant) -> None:
         ),
     )
     assert judged(home, touching(("light.lamp", "light.turn_on"))) == ALLOWED
-    assert judged(home, Annotated(ToolAnnotations())).decisions == (
+    assert judged(home, Effects(annotations=ToolAnnotations())).decisions == (
         Decision(None, Verdict.ASK, None),
     )
 
@@ -295,7 +292,7 @@ async def test_a_rule_may_hold_only_at_night(home: HomeAssistant) -> None:
 async def test_a_rule_about_entities_says_nothing_of_calls_without_any(
     home: HomeAssistant,
 ) -> None:
-    foreign = Annotated(ToolAnnotations())
+    foreign = Effects(annotations=ToolAnnotations())
 
     assert (
         judged(home, foreign, rule(Verdict.DENY, domains="lock")).verdict is Verdict.ASK
@@ -310,8 +307,8 @@ async def test_a_tool_that_names_an_action_is_judged_by_both(
     home: HomeAssistant,
 ) -> None:
     foreign, harmless = (
-        Annotated(ToolAnnotations(), UNLOCK),
-        Annotated(ToolAnnotations(destructive=False), UNLOCK),
+        replace(UNLOCK, annotations=ToolAnnotations()),
+        replace(UNLOCK, annotations=ToolAnnotations(destructive=False)),
     )
 
     assert (
@@ -330,7 +327,7 @@ async def test_a_tool_that_is_forbidden_stays_so_under_the_name_it_gets_beside_a
     home: HomeAssistant,
 ) -> None:
     """`judged` calls `some__tool`."""
-    harmless = Annotated(ToolAnnotations(destructive=False))
+    harmless = Effects(annotations=ToolAnnotations(destructive=False))
     renamed = "some__tool_0a1b2c"
 
     assert (
@@ -353,7 +350,7 @@ async def test_a_rule_for_a_tool_that_may_be_another_hides_no_stricter_one(
         rule(Verdict.ASK, tools="some__tool_0a1b2c"),
         rule(Verdict.DENY, tools="some__tool_3d4e5f"),
     )
-    unknown = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+    unknown = Effects(unknowns=frozenset({Unknown(UnknownReason.SENTENCE)}))
 
     for effects in (NOTHING, UNLOCK, unknown):
         assert judged(home, effects, asks).verdict is Verdict.ASK
@@ -372,7 +369,7 @@ async def test_what_is_unknown_is_judged_as_the_worst_that_it_could_be(
 ) -> None:
     script = EntityAction("script.night", "script.turn_on")
     unknown = Unknown(UnknownReason.TEMPLATE, script)
-    effects = Unresolved(frozenset({unknown}), frozenset({script}))
+    effects = Effects(unknowns=frozenset({unknown}), actions=frozenset({script}))
     pin, deny = rule(Verdict.PIN, domains="lock"), rule(Verdict.DENY, areas="garden")
     this_script, every_lamp = (
         rule(Verdict.ALLOW, entities="script.night"),
@@ -392,7 +389,7 @@ async def test_what_is_unknown_is_judged_as_the_worst_that_it_could_be(
     assert (
         judged(home, effects, rule(Verdict.ALLOW, tools="some__tool"), deny) == ALLOWED
     )
-    another = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE), unknown}))
+    another = Effects(unknowns=frozenset({Unknown(UnknownReason.SENTENCE), unknown}))
     assert [decision.subject for decision in judged(home, another, pin).decisions] == [
         Unknown(UnknownReason.SENTENCE),
         unknown,
@@ -402,10 +399,10 @@ async def test_what_is_unknown_is_judged_as_the_worst_that_it_could_be(
 async def test_what_is_unknown_is_no_worse_than_the_worst_within_its_reach(
     home: HomeAssistant,
 ) -> None:
-    def reaching(*actions: tuple[str, str]) -> Unresolved:
+    def reaching(*actions: tuple[str, str]) -> Effects:
         script = EntityAction("script.night", "script.turn_on")
         unknown = Unknown(UnknownReason.TEMPLATE, script, touching(*actions).actions)
-        return Unresolved(frozenset({unknown}), frozenset({script}))
+        return Effects(unknowns=frozenset({unknown}), actions=frozenset({script}))
 
     lamps = reaching(("light.lamp", "light.turn_on"))
     doors = reaching(("light.lamp", "light.turn_on"), ("lock.door", "lock.unlock"))
@@ -524,7 +521,7 @@ async def test_what_is_no_everyday_matter_is_risky(
 async def test_a_foreign_tool_is_risky_unless_it_only_adds_at_home(
     home: HomeAssistant, annotations: ToolAnnotations, *, risky: bool
 ) -> None:
-    assert is_risky(home, Annotated(annotations)) is risky
+    assert is_risky(home, Effects(annotations=annotations)) is risky
 
 
 _UNMET: Final[JsonObject] = {

@@ -1,6 +1,7 @@
 """How far each source of tools is trusted: what is asked about, refused, or not offered at all."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.llm import LLM_API_ASSIST
@@ -10,13 +11,10 @@ from custom_components.chatterbox.agent.protocols import Ask, Deny
 from custom_components.chatterbox.approvals.guard import CallGuard
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
-    Annotated,
     Effects,
     EntityAction,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
 )
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from custom_components.chatterbox.people.speakers import Asking, Speaker
@@ -38,16 +36,17 @@ entities:
   - { name: Lamp, id: light.lamp, area: hall, state: "off" }
   - { name: Door, id: lock.door, area: hall, state: locked }
 """
-SIREN = Touches(frozenset({EntityAction("siren.roof", "siren.turn_on")}))
-LAMP = Touches(frozenset({EntityAction("light.lamp", "light.turn_on")}))
-DOOR = Touches(frozenset({EntityAction("lock.door", "lock.unlock")}))
+SIREN = Effects(frozenset({EntityAction("siren.roof", "siren.turn_on")}))
+LAMP = Effects(frozenset({EntityAction("light.lamp", "light.turn_on")}))
+DOOR = Effects(frozenset({EntityAction("lock.door", "lock.unlock")}))
 RUN = EntityAction("script.night", "script.turn_on")
-SCRIPT = Unresolved(
-    frozenset({Unknown(UnknownReason.OPAQUE_ACTION, RUN)}), frozenset({RUN})
+SCRIPT = Effects(
+    unknowns=frozenset({Unknown(UnknownReason.OPAQUE_ACTION, RUN)}),
+    actions=frozenset({RUN}),
 )
-FOREIGN = Annotated(ToolAnnotations())
-ADDS = Annotated(ToolAnnotations(destructive=False))
-READS = Annotated(ToolAnnotations(read_only=True))
+FOREIGN = Effects(annotations=ToolAnnotations())
+ADDS = Effects(annotations=ToolAnnotations(destructive=False))
+READS = Effects(annotations=ToolAnnotations(read_only=True))
 DONE, ASKED, REFUSED = "done", "asked", "refused"
 
 
@@ -64,11 +63,7 @@ async def outcome(
     async def effects_of(*_: object) -> Effects:
         return effects
 
-    annotations = (
-        effects.annotations
-        if isinstance(effects, Annotated)
-        else ToolAnnotations(open_world=False)
-    )
+    annotations = effects.annotations or ToolAnnotations(open_world=False)
     settings, speaker = (
         HomeRules(policy=Policy(rules, sources), ask_after_outside_content=care),
         Speaker(asking=Asking.PERSON),
@@ -139,8 +134,8 @@ async def test_a_level_holds_for_all_tools_of_a_source(
     [
         (FOREIGN, OutsideCare.RISKY, DONE),
         (FOREIGN, OutsideCare.EVERY_CHANGE, ASKED),
-        (Annotated(ToolAnnotations(), DOOR), OutsideCare.RISKY, ASKED),
-        (Annotated(ToolAnnotations(), SIREN), OutsideCare.RISKY, ASKED),
+        (replace(DOOR, annotations=ToolAnnotations()), OutsideCare.RISKY, ASKED),
+        (replace(SIREN, annotations=ToolAnnotations()), OutsideCare.RISKY, ASKED),
         (LAMP, OutsideCare.RISKY, DONE),
         (SIREN, OutsideCare.RISKY, ASKED),
     ],
@@ -191,7 +186,7 @@ async def test_a_script_has_a_level_of_its_own_however_it_is_run(
 
 async def test_a_trusted_script_is_no_way_round_the_rules(home: HomeAssistant) -> None:
     sources = {"script.night": at(TrustLevel.FREE)}
-    opens = Touches(DOOR.actions | {RUN})
+    opens = Effects(DOOR.actions | {RUN})
     never = Rule(verdict=Verdict.DENY, entities=frozenset({"lock.door"}))
 
     assert await outcome(home, opens, sources) == ASKED
@@ -213,7 +208,7 @@ async def test_a_trusted_script_may_run_where_all_else_of_assist_is_asked_about(
     home: HomeAssistant,
 ) -> None:
     sources = {LLM_API_ASSIST: at(TrustLevel.ASK), "script.night": at(TrustLevel.FREE)}
-    dims = Touches(LAMP.actions | {RUN})
+    dims = Effects(LAMP.actions | {RUN})
 
     assert await outcome(home, dims, sources, tool="script__night") == DONE
     assert await outcome(home, LAMP, sources) == ASKED
@@ -232,7 +227,7 @@ async def test_what_the_owner_says_a_script_affects_is_all_that_it_is_judged_by(
     assert await outcome(home, SCRIPT, lamps) == DONE
     assert await outcome(home, SCRIPT, lamps, pin) == REFUSED
     assert await outcome(home, SCRIPT, doors) == ASKED
-    other = Unresolved(SCRIPT.unknowns | {Unknown(UnknownReason.SENTENCE)})
+    other = Effects(unknowns=SCRIPT.unknowns | {Unknown(UnknownReason.SENTENCE)})
     assert await outcome(home, other, lamps) == ASKED
 
 
@@ -260,13 +255,13 @@ async def test_where_assist_only_reads_so_does_a_sentence(home: HomeAssistant) -
     assert await outcome(home, NOTHING, reads, tool=PROCESS_SENTENCE.name) == DONE
     assert (
         await outcome(
-            home, Touches(beside_entities=True), reads, tool=PROCESS_SENTENCE.name
+            home, Effects(beside_entities=True), reads, tool=PROCESS_SENTENCE.name
         )
         == REFUSED
     )
     assert (
         await outcome(
-            home, Touches(beside_entities=True), {}, tool=PROCESS_SENTENCE.name
+            home, Effects(beside_entities=True), {}, tool=PROCESS_SENTENCE.name
         )
         == DONE
     )

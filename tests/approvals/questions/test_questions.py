@@ -32,11 +32,10 @@ from custom_components.chatterbox.approvals.review import (
 )
 from custom_components.chatterbox.const import EVENT_APPROVAL_REQUESTED
 from custom_components.chatterbox.effects.effect import (
+    Effects,
     EntityAction,
-    Touches,
     Unknown,
     UnknownReason,
-    Unresolved,
 )
 from tests.support.waiting_questions import TEXT, ask, asked_call, ids, question
 
@@ -317,17 +316,19 @@ async def test_a_question_knows_what_a_yes_would_do() -> None:
         EntityAction("light.lamp", "light.turn_on"),
         EntityAction("lock.door", "lock.unlock"),
     )
-    partly = Unresolved(frozenset({Unknown(UnknownReason.TEMPLATE)}), frozenset({lamp}))
+    partly = Effects(
+        unknowns=frozenset({Unknown(UnknownReason.TEMPLATE)}), actions=frozenset({lamp})
+    )
 
     questions = question(
-        asked_call(partly), asked_call(Touches(frozenset({door})), needs_pin=True)
+        asked_call(partly), asked_call(Effects(frozenset({door})), needs_pin=True)
     )
 
     assert questions.entity_ids == {"light.lamp", "lock.door"}
     assert questions.needs_pin
     assert not question(asked_call(partly)).needs_pin
     assert not questions.is_foreseen
-    assert question(asked_call(Touches(frozenset({door})))).is_foreseen
+    assert question(asked_call(Effects(frozenset({door})))).is_foreseen
     assert questions.id == questions.pending.id
 
 
@@ -381,7 +382,7 @@ async def test_the_event_can_be_recorded(
     hass: HomeAssistant, character: str, calls: int
 ) -> None:
     events = async_capture_events(hass, EVENT_APPROVAL_REQUESTED)
-    home = Touches(
+    home = Effects(
         frozenset(
             EntityAction(f"lock.door_{n}_{'x' * 200}", f"lock.unlock_{n}")
             for n in range(2000)
@@ -404,7 +405,7 @@ async def test_the_event_names_as_many_entities_as_fit(hass: HomeAssistant) -> N
     of_97_bytes = [f"lock.door_{n:087}" for n in range(21)]
     actions = (EntityAction(one, "lock.unlock") for one in of_97_bytes)
 
-    ask(hass, question(asked_call(Touches(frozenset(actions)))))
+    ask(hass, question(asked_call(Effects(frozenset(actions)))))
     await hass.async_block_till_done()
 
     (event,) = events

@@ -25,7 +25,6 @@ from custom_components.chatterbox.approvals.questions import (
     QuestionUpdate,
 )
 from custom_components.chatterbox.approvals.review import CallState
-from custom_components.chatterbox.effects.effect import actions_of
 from tests.behaviour.chaos.home import DONE, NEED_A_YES, OPEN_WORLD, Run
 
 KITCHEN: Final = "assist_satellite.kitchen"
@@ -126,7 +125,7 @@ def agreed_actions(question: Question) -> Counter[str]:
         call = questions.call
         name = call.name.rpartition("__")[2]
         actions.update(
-            {action.action for action in actions_of(questions.effects)}
+            {action.action for action in questions.effects.actions}
             or {f"{name} {call.arguments}"}
         )
     return actions

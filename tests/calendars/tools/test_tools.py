@@ -17,7 +17,7 @@ from custom_components.chatterbox.calendars.tools import (
     MOVE_EVENT,
 )
 from custom_components.chatterbox.const import REDACTED_PIN
-from custom_components.chatterbox.effects.effect import NOTHING, Touches
+from custom_components.chatterbox.effects.effect import NOTHING
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.tools.own.own_tool import (
     Offered,
@@ -143,7 +143,7 @@ async def test_a_call_runs_only_as_it_was_resolved(
     raw = await answer(hass, DELETE_EVENT, text="dentist")
     forged = await DELETE_EVENT.run(own_call(hass, resolved | {"event": "Party"}))
 
-    assert isinstance(effects, Touches)
+    assert effects.is_known
     assert effects.needs_yes
     assert raw.is_error
     assert forged.speech == "That has changed in the meantime, so I did nothing."

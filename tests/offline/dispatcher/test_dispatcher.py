@@ -16,7 +16,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 from custom_components.chatterbox.agent.events import Phase, StopReason
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, Usage
 from custom_components.chatterbox.agent.text import MOST_UNDERSTOOD
-from custom_components.chatterbox.effects.effect import NOTHING, Touches
+from custom_components.chatterbox.effects.effect import NOTHING
 from custom_components.chatterbox.offline.dispatcher import (
     MAX_NESTING,
     offline_languages,
@@ -199,7 +199,7 @@ async def test_lights_of_a_room_are_set_to_a_brightness(home: HomeAssistant) -> 
         effects = await talk.dispatcher().async_effects(
             PROCESS_SENTENCE.name, {SENTENCE: text}
         )
-        assert isinstance(effects, Touches)
+        assert effects.is_known
         assert {action.entity_id for action in effects.actions} == lights
         await talk.say(text)
         assert (

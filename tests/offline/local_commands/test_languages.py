@@ -6,7 +6,6 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.effects.effect import actions_of
 from custom_components.chatterbox.effects.intents import intent_effects
 from custom_components.chatterbox.effects.reading import (
     NOTHING_READ,
@@ -74,18 +73,14 @@ async def test_what_home_assistant_does_is_done(
         ):  # another template takes it for something else
             continue
         theirs = {
-            *actions_of(
-                intent_effects(hass, intent_type, slots_of(found), "conversation")
-            )
+            *intent_effects(hass, intent_type, slots_of(found), "conversation").actions
         }
         is_assumed = await async_is_assumed(
             hass, input_of(sentence, code), intent_type, slots_of(found)
         )
         if theirs and not is_assumed:
             assert {
-                *actions_of(
-                    await async_sentence_effects(hass, input_of(sentence, code))
-                )
+                *(await async_sentence_effects(hass, input_of(sentence, code))).actions
             } == theirs, sentence
             compared += 1
     assert compared >= LEAST_COMPARED

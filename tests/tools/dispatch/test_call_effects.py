@@ -16,12 +16,9 @@ from homeassistant.setup import async_setup_component
 from custom_components.chatterbox.agent.messages import JsonObject, ToolAnnotations
 from custom_components.chatterbox.effects.effect import (
     NOTHING,
-    Annotated,
     Effects,
     Unknown,
     UnknownReason,
-    Unresolved,
-    actions_of,
 )
 from custom_components.chatterbox.effects.intents import intent_effects
 from custom_components.chatterbox.internals.intent import HANDLERS
@@ -77,8 +74,8 @@ async def effects_of(hass: HomeAssistant, name: str, arguments: JsonObject) -> E
 
 
 def facts_of(effects: Effects) -> set[tuple[str, str]]:
-    assert not isinstance(effects, Unresolved), effects
-    return {(action.entity_id, action.action) for action in actions_of(effects)}
+    assert not effects.unknowns, effects
+    return {(action.entity_id, action.action) for action in effects.actions}
 
 
 @in_one_home(
@@ -306,8 +303,8 @@ async def test_an_intent_script_is_what_it_consists_of(home: HomeAssistant) -> N
     for handler in intent.async_get(home):
         if handler.intent_type == "Broken":
             vars(handler)["config"]["action"] = [unlock]
-    assert await effects_of(home, "intent_script__Broken", {}) == Unresolved(
-        frozenset({Unknown(UnknownReason.CONTENT)})
+    assert await effects_of(home, "intent_script__Broken", {}) == Effects(
+        unknowns=frozenset({Unknown(UnknownReason.CONTENT)})
     )
 
 
@@ -335,7 +332,7 @@ def stumble(value: object) -> object:
     raise KeyError(value)
 
 
-FOREIGN = Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
+FOREIGN = Effects(unknowns=frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
 
 
 async def test_intents_of_others_are_unknown_unless_they_are_plain_services(
@@ -367,7 +364,7 @@ async def test_an_intent_of_others_that_says_it_reads_is_taken_at_its_word(
 
     assert call_effects(
         home, llm_context_of(), llm.IntentTool("a__b", handler, annotations=reads), {}
-    ) == Annotated(ToolAnnotations(read_only=True))
+    ) == Effects(annotations=ToolAnnotations(read_only=True))
     assert (
         call_effects(home, llm_context_of(), llm.IntentTool("a__b", handler), {})
         == FOREIGN
@@ -379,10 +376,10 @@ async def test_other_tools_are_judged_by_their_annotations(home: HomeAssistant) 
 
     assert call_effects(
         home, llm_context_of(), tool, {"name": "Front Door"}
-    ) == Annotated(ToolAnnotations())
+    ) == Effects(annotations=ToolAnnotations())
     assert call_effects(home, llm_context_of(), UnavailableTool(tool), {}) == NOTHING
-    assert await effects_of(home, "homeassistant__GetLiveContext", {}) == Annotated(
-        ToolAnnotations(read_only=True, open_world=False)
+    assert await effects_of(home, "homeassistant__GetLiveContext", {}) == Effects(
+        annotations=ToolAnnotations(read_only=True, open_world=False)
     )
 
 
@@ -429,9 +426,8 @@ async def test_actions_that_a_tool_names_are_judged_beside_its_annotations(
         home, llm_context_of(), StubTool(name="call_service"), arguments
     )
 
-    assert isinstance(effects, Annotated)
     assert effects.annotations == ToolAnnotations()
-    assert facts_of(effects.named) == facts_of(effects) == expected
+    assert facts_of(effects) == expected
 
 
 @in_one_home(
@@ -467,9 +463,9 @@ async def test_an_action_that_a_tool_names_may_be_unknown(
         home, llm_context_of(), StubTool(name="call_service"), arguments
     )
 
-    assert isinstance(effects, Annotated)
-    unknowns = effects.named.unknowns if isinstance(effects.named, Unresolved) else ()
-    assert {unknown.reason for unknown in unknowns} == ({reason} if reason else set())
+    assert effects.annotations
+    reasons = {unknown.reason for unknown in effects.unknowns}
+    assert reasons == ({reason} if reason else set())
 
 
 class TimerHandler(intent.IntentHandler):

@@ -16,11 +16,7 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import EVENT_CHANGE
-from custom_components.chatterbox.effects.effect import (
-    Effects,
-    EntityAction,
-    Touches,
-)
+from custom_components.chatterbox.effects.effect import Effects, EntityAction
 from custom_components.chatterbox.tools.own.own_tool import (
     READS,
     OwnCall,
@@ -127,7 +123,7 @@ async def test_declared_effects_are_those_that_are_judged(
     hass: HomeAssistant, serve: Serve
 ) -> None:
     async def unlocks(_call: OwnCall) -> Effects:
-        return Touches(frozenset({EntityAction("lock.front_door", "lock.unlock")}))
+        return Effects(frozenset({EntityAction("lock.front_door", "lock.unlock")}))
 
     wipe = Wipe(replace(INSIDE, destructive=False))
     own_tools(hass).append(replace(wipe.tool, effects=unlocks))

@@ -13,10 +13,7 @@ from custom_components.chatterbox.agent.messages import (
     ToolDefinition,
 )
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.effects.effect import (
-    Annotated,
-    Touches,
-)
+from custom_components.chatterbox.effects.effect import Effects
 from custom_components.chatterbox.memory import async_setup_memory
 from custom_components.chatterbox.memory.fact_tools import (
     FORGET,
@@ -71,9 +68,9 @@ async def test_each_of_ours_runs_without_any_effect_on_the_home(
     for name, tool in tools.items():
         effects = await dispatcher.async_effects(name, {})
         expected = (
-            Touches(changes_memory=True)
+            Effects(changes_memory=True)
             if name in changing
-            else Annotated(tool.definition.annotations)
+            else Effects(annotations=tool.definition.annotations)
         )
         assert effects == expected
     assert changing == {REMEMBER.definition.name, FORGET.definition.name}

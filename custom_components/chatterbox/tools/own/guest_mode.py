@@ -7,7 +7,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
 from ...agent.messages import ToolAnnotations, ToolDefinition
-from ...effects.effect import Effects, EntityAction, Touches
+from ...effects.effect import Effects, EntityAction
 from ...effects.reading import async_guest_mode_wish
 from ...effects.recognition import RecognizedRequest, tool_request
 from ...nlu.guests import GuestModeWish
@@ -69,7 +69,7 @@ async def _async_effects(call: OwnCall) -> Effects:
         turned = [EntityAction(switch, GUEST_MODE_ON)]
     else:
         turned = []
-    return Touches(frozenset(turned), beside_entities=True)
+    return Effects(frozenset(turned), beside_entities=True)
 
 
 async def _async_run(call: OwnCall) -> ToolAnswer:

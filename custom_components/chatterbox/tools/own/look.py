@@ -25,7 +25,7 @@ from homeassistant.util import dt as dt_util
 from ...agent.messages import JsonObject, ToolDefinition
 from ...agent.text import clipped, compared
 from ...const import LOGGER
-from ...effects.effect import Annotated, EntityAction, Touches
+from ...effects.effect import Effects, EntityAction
 from ...home.description import quoted
 from ...home.entity_matches import area_name, matching_states
 from ...people.speakers import async_user_of
@@ -282,20 +282,17 @@ async def _async_seen(
     return seen
 
 
-async def _async_effects(call: OwnCall) -> Annotated:
+async def _async_effects(call: OwnCall) -> Effects:
     """Return that a camera or image is looked at, which rules may be about. It changes nothing."""
     try:
         state = _find(call)
     except _NothingToSee:
-        return Annotated(_READS)
+        return Effects(annotations=_READS)
     looks = EntityAction(
         state.entity_id,
         f"{state.domain}.look",
     )
-    return Annotated(
-        _READS,
-        Touches(frozenset({looks})),
-    )
+    return Effects(frozenset({looks}), annotations=_READS)
 
 
 def _is_offered(offered: Offered) -> bool:

@@ -14,7 +14,7 @@ from homeassistant.helpers import llm
 from ...agent.messages import JsonObject, ToolAnnotations, ToolDefinition
 from ...agent.protocols import Deny
 from ...const import DOMAIN
-from ...effects.effect import Annotated, Effects, TimedCall
+from ...effects.effect import Effects, TimedCall
 from ...effects.intents import Naming
 from ...home.entity_matches import areas_of_entities
 from ...people.speakers import NOBODY, Asking, Speaker
@@ -189,18 +189,12 @@ class OwnTool:
         return self.annotated
 
     @property
-    def annotated(self) -> Annotated:
+    def annotated(self) -> Effects:
         """Return the effects that are known without those that it declares."""
         own = self.definition.annotations
-        return Annotated(
-            own
-            if own.read_only
-            else replace(
-                own,
-                destructive=True,
-                open_world=True,
-            )
-        )
+        if not own.read_only:
+            own = replace(own, destructive=True, open_world=True)
+        return Effects(annotations=own)
 
 
 def own_name(name: str) -> str:

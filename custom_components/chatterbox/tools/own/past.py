@@ -29,7 +29,7 @@ from homeassistant.util import dt as dt_util
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...agent.text import compared, heard_words
 from ...const import DOMAIN
-from ...effects.effect import Annotated, Effects, EntityAction, Touches, run_by
+from ...effects.effect import Effects, EntityAction, run_by
 from ...effects.intents import Naming
 from ...home.description import listed, quoted
 from ...home.entities import async_get_home
@@ -920,7 +920,7 @@ def _span(span: Span, now: datetime) -> str:
     return f"{begin} to {'now' if span.end >= now else end}"
 
 
-async def _async_effects(call: OwnCall) -> Annotated:
+async def _async_effects(call: OwnCall) -> Effects:
     """Return that the past of people is told, which rules are about. It changes nothing."""
     try:
         states = await _async_selected(call, _question(call))
@@ -931,7 +931,7 @@ async def _async_effects(call: OwnCall) -> Annotated:
         for one in states
         if one.domain in _PRESENCE
     )
-    return Annotated(READS, Touches(presence))
+    return Effects(presence, annotations=READS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -944,7 +944,7 @@ class SpokenPast:
     async def async_effects(self, arguments: JsonObject) -> Effects:
         """Return the effects of an answer: those of the tool."""
         effects = await _async_effects(OwnCall(self.hass, self.llm_context, arguments))
-        return run_by(TOOL_NAME, effects.named)
+        return run_by(TOOL_NAME, replace(effects, annotations=None))
 
     async def async_answer(
         self,

@@ -26,7 +26,6 @@ from ...agent.messages import (
 )
 from ...agent.protocols import Deny, Hooks, Rewrite
 from ...agent.text import compared, compared_names
-from ...effects.effect import actions_of
 from ...effects.intents import Naming, delayed_command, intent_naming, items_meant
 from ...home.description import listed, quoted
 from ...home.entities import ExposedEntity, Home, async_get_home
@@ -291,7 +290,7 @@ class NameResolver(Hooks):
         effects = call_effects(
             self._hass, self._llm_context, self._tools[tool.name], given
         )
-        return any(action.entity_id == entity_id for action in actions_of(effects))
+        return any(action.entity_id == entity_id for action in effects.actions)
 
     def _nearest(
         self, home: Home, entities: Sequence[ExposedEntity]
