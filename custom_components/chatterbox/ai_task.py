@@ -201,15 +201,8 @@ class _TaskSource(TurnSource):
 
     output: OutputFormat | None
     """The shape of the answer; None for text."""
-    api: llm.API | None
-    """Tools for this task only."""
     looks: bool
     """Whether the tool `look` asks it. It then has no tools: text in a picture may ask for them."""
-
-    @override
-    def extra_api(self) -> llm.API | None:
-        """Return the tools of the task."""
-        return self.api
 
     @override
     def settings(
@@ -270,7 +263,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         await self._async_check(task.attachments or ())
         source = _TaskSource(
             output=shape,
-            api=task.llm_api,
+            extra_api=task.llm_api,
             looks=is_looking.get(),
         )
         turn_input = await self._async_read(task.instructions, context, source)

@@ -144,7 +144,10 @@ class ChangeTexts:
             ToolCall("", record["name"], "{}"),
             Effects(actions),
             state=CallState(record["outcome"]),
-            answer=GivenAnswer(approved=True, way=ApprovalWay(record["approval"])),
+            answer=GivenAnswer(
+                approved=True,
+                way=ApprovalWay(record["approval"]),
+            ),
             error=record["error"],
             done_to=frozenset(record["done_to"]),
         )
@@ -192,7 +195,10 @@ class ChangeTexts:
         source = _text(origin.get("source"))
         if source:
             return source
-        device = device_name(self.hass, _text(origin.get("device_id")))
+        device = device_name(
+            self.hass,
+            _text(origin.get("device_id")),
+        )
         if device:
             return written(device)
         named = _text(origin.get("satellite_id")) or _text(origin.get("entity_id"))

@@ -431,7 +431,10 @@ class CallGuard(Hooks):
 
         def with_scenes(rules: HomeRules) -> HomeRules:
             sources = scenes | dict(rules.policy.sources)
-            return replace(rules, policy=replace(rules.policy, sources=sources))
+            return replace(
+                rules,
+                policy=replace(rules.policy, sources=sources),
+            )
 
         async_get_home_rules(self.hass).async_change(with_scenes)
 

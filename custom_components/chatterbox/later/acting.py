@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from contextvars import Context as Variables
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Literal, override
 
@@ -83,6 +83,7 @@ class _PlanSource(TurnSource):
 
     reason: str = ""
     """Why the call is asked about, whatever the rules say."""
+    provider: LLMProvider | None = field(default_factory=SilentModel)
 
     @override
     def hooks(self, tools: TurnTools) -> Sequence[Hooks]:
@@ -95,10 +96,6 @@ class _PlanSource(TurnSource):
     def limits(self, limits: Limits) -> Limits:
         """Return the agent's limits, with more time for an answer."""
         return replace(limits, approval_expiry=_ASKED_FOR)
-
-    @override
-    def provider(self) -> LLMProvider:
-        return SilentModel()
 
     @override
     async def async_thread(

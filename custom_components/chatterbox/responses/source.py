@@ -6,7 +6,7 @@ questions.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, override
+from typing import ClassVar, Final, override
 
 from homeassistant.components.conversation import ChatLog
 from homeassistant.core import HomeAssistant
@@ -90,6 +90,8 @@ class ApiTurnSource(TurnSource):
     """The question that the client answers."""
     question_scope: str | None = field(default_factory=ulid_now)
     """Two responses that follow the same one have questions of their own."""
+    acts_locally: ClassVar[bool] = False
+    """The client has chosen the model."""
     _recorder: TranscriptRecorder = field(default_factory=TranscriptRecorder)
 
     @property
@@ -127,11 +129,6 @@ class ApiTurnSource(TurnSource):
     def falls_back(self) -> bool:
         """Return whether the built-in agent may answer, which knows sentences only."""
         return self.asks_in_words()
-
-    @override
-    def acts_locally(self) -> bool:
-        """Return False, since the client has chosen the model."""
-        return False
 
     @override
     def asks_in_words(self) -> bool:

@@ -194,7 +194,11 @@ def _of_named_actions(
         )
     ):
         return reader.effects()
-    return replace(reader.effects(), annotations=annotations, is_complete=is_own)
+    return replace(
+        reader.effects(),
+        annotations=annotations,
+        is_complete=is_own,
+    )
 
 
 def _of_intent(

@@ -393,7 +393,11 @@ class _Question:
     def _answer(
         self, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext
     ) -> LLMTools:
-        offer = platform.async_get_tools(self.api.hass, llm_context, self.api.id)
+        offer = platform.async_get_tools(
+            self.api.hass,
+            llm_context,
+            self.api.id,
+        )
         return offer or LLMTools([])
 
     def _guide(self, prompt: str) -> tuple[str, str]:
@@ -454,7 +458,10 @@ def _stored_offers(
     if home not in cache:
         cache.clear()
         cache[home] = {}
-    return cache.setdefault((llm_context.assistant, device_id, has_timers), {})
+    return cache.setdefault(
+        (llm_context.assistant, device_id, has_timers),
+        {},
+    )
 
 
 def _is_of_home_assistant(platform: LLMToolsPlatformProtocol) -> bool:
@@ -672,8 +679,19 @@ def _definition(
     serializer = offer.custom_serializer
     arguments = tool.parameters
     # Whoever offers the tool of an intent may describe the same object anew.
-    about = (tool.name, tool.title, tool.description, tool.annotations)
-    shown_as = (name, offer.api.id, offer.api.name, classes, *renames.items())
+    about = (
+        tool.name,
+        tool.title,
+        tool.description,
+        tool.annotations,
+    )
+    shown_as = (
+        name,
+        offer.api.id,
+        offer.api.name,
+        classes,
+        *renames.items(),
+    )
     key = (arguments, serializer, *about, *shown_as)
     described = _described(hass)
     is_of_assist = _is_of_assist(own)
@@ -682,7 +700,13 @@ def _definition(
         return described[tool].definition
     telling = classes if is_of_assist else None
     schema = _schema_cache(hass).convert(arguments, serializer, telling)
-    definition = _define(found, name, schema, renames, _form(found, classes))
+    definition = _define(
+        found,
+        name,
+        schema,
+        renames,
+        _form(found, classes),
+    )
     if is_lasting:
         described[tool] = _Described(key, definition)
     return definition

@@ -107,8 +107,6 @@ class _DrySource(TurnSource):
     """A sentence that is tried."""
 
     hass: HomeAssistant
-    model: LLMProvider | None
-    """Answers alone; None for all that the agent has, Home Assistant's own understanding included."""
     dispatchers: list[DryDispatcher] = field(default_factory=list)
     """That of the turn, once it is prepared."""
 
@@ -132,11 +130,8 @@ class _DrySource(TurnSource):
 
     @override
     def falls_back(self) -> bool:
-        return self.model is None
-
-    @override
-    def provider(self) -> LLMProvider | None:
-        return self.model
+        """Return whether all that the agent has may answer, Home Assistant's own understanding included."""
+        return self.provider is None
 
     @override
     def settings(
@@ -245,7 +240,7 @@ class DryConversation:
         )
         source = _DrySource(
             hass=self._hass,
-            model=self._agent.own_model() if self._is_model_alone else None,
+            provider=self._agent.own_model() if self._is_model_alone else None,
         )
         taker = await self._async_run(TurnInput(user_input, asker.speaker, source))
         recorder = taker.recorder

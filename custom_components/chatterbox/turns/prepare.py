@@ -492,7 +492,7 @@ async def _async_gathered(
         has_own_tools=source.offers_own_tools(),
         agent=agent.id,
         speaker=turn_input.speaker,
-        brought=source.extra_api(),
+        brought=source.extra_api,
     )
     paths = attached_paths(chat_log)
     if not paths:

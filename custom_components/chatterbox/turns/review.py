@@ -165,7 +165,7 @@ class TurnReview(ResponseComposer):
         return (
             is_plain
             and self.check is not None
-            and self.turn_input.source.provider() is None  # else it is heard as it is
+            and self.turn_input.source.provider is None  # else it is heard as it is
             and await self.check.async_is_left_undone()
         )
 

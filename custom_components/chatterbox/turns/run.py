@@ -254,8 +254,8 @@ class AgentTurns:
                 turn,
                 review,
             ),
-            acts_locally=source.acts_locally(),
-            provider=source.provider(),
+            acts_locally=source.acts_locally,
+            provider=source.provider,
         )
         return loop.stream(turn)
 
@@ -269,7 +269,7 @@ class AgentTurns:
             turn_input.answered is None
             and not turn.attachments
             and self._subentry.subentry_type == SUBENTRY_CONVERSATION
-            and turn_input.source.acts_locally()
+            and turn_input.source.acts_locally
             and await async_is_never_mind(self._hass, turn_input.user_input)
         )
 
@@ -282,7 +282,7 @@ class AgentTurns:
         if not source.falls_back():
             return None
         is_new = turn_input.answered is None and not turn.attachments
-        if source.acts_locally():
+        if source.acts_locally:
             check = review.check
         else:
             check = None

@@ -7,7 +7,7 @@ surface overrides what differs. Decision 50.
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import override
+from typing import ClassVar, override
 
 from homeassistant.components.conversation import ChatLog
 from homeassistant.core import HomeAssistant
@@ -84,6 +84,12 @@ class TurnSource:
     """Whether a question is for the speaker alone; see `Question.is_personal`."""
     running: Running | None = None
     """See `Question.running`."""
+    extra_api: llm.API | None = None
+    """An API with tools for this turn only."""
+    provider: LLMProvider | None = None
+    """Answers in place of the agent's models; None for these."""
+    acts_locally: ClassVar[bool] = True
+    """Whether Home Assistant may handle requests without the model."""
     is_due: bool = False
     """Whether its calls were approved for a time that has come, at which nobody is there to be asked."""
 
@@ -122,14 +128,6 @@ class TurnSource:
         """Return whether Home Assistant's built-in agent may answer in place of a model."""
         return True
 
-    def provider(self) -> LLMProvider | None:
-        """Return what answers in place of the agent's models; None for these."""
-        return None
-
-    def acts_locally(self) -> bool:
-        """Return whether Home Assistant may handle requests without the model."""
-        return True
-
     def asks_in_words(self) -> bool:
         """Return whether a question is part of the answer; otherwise the source presents the pending calls itself."""
         return True
@@ -137,10 +135,6 @@ class TurnSource:
     def offers_own_tools(self) -> bool:
         """Return whether the model gets the agent's own tools."""
         return True
-
-    def extra_api(self) -> llm.API | None:
-        """Return an API with tools for this turn only."""
-        return None
 
     def settings(self, hass: HomeAssistant, settings: AgentSettings) -> AgentSettings:  # noqa: ARG002  # a client asks for it
         """Return the agent's settings for this turn."""

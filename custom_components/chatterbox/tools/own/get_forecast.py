@@ -163,7 +163,11 @@ async def _async_get_forecast(call: OwnCall) -> ToolAnswer:
     return ToolAnswer(data)
 
 
-def _find_weather(call: OwnCall, name: str | None, area: str | None) -> State:
+def _find_weather(
+    call: OwnCall,
+    name: str | None,
+    area: str | None,
+) -> State:
     """Return the weather entity, or of several the one nearest to the device of the speaker."""
     hass = call.hass
     assistant = call.llm_context.assistant

@@ -201,7 +201,11 @@ def numbers(
         average = known[0][1]
     lowest = min(known, key=itemgetter(1))
     highest = max(known, key=itemgetter(1))
-    return Numbers(lowest[:2], highest[:2], average)
+    return Numbers(
+        lowest[:2],
+        highest[:2],
+        average,
+    )
 
 
 def number_in(value: object) -> float | None:
@@ -255,7 +259,11 @@ class StateWords:
         return frozenset(found)
 
     def _forms(self, value: str) -> frozenset[str]:
-        forms = (value, value.replace("_", " "), *self.names.get(value, ()))
+        forms = (
+            value,
+            value.replace("_", " "),
+            *self.names.get(value, ()),
+        )
         return frozenset(map(fold, forms))
 
 

@@ -208,7 +208,10 @@ def _is_in_one_room(call: CallToRepair, naming: Naming) -> bool:
     """Return whether a call is about a kind of thing in a room that the person may mean."""
     room = text_of(call.arguments.get("area"))
     has_kind = bool(naming.domains or _texts(call.arguments.get("domain")))
-    areas = intent.find_areas(room, ar.async_get(call.turn.hass))
+    areas = intent.find_areas(
+        room,
+        ar.async_get(call.turn.hass),
+    )
     return has_kind and call.turn.request.may_mean(
         "area",
         {one.id for one in areas},
