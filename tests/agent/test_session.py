@@ -396,7 +396,7 @@ async def test_a_call_that_a_hook_asks_about_is_handed_out_after_the_yes_alone()
         )
 
     [handed_out] = talk.open_calls
-    assert (handed_out.name, handed_out.arguments) == ("unlock", '{"door":"front"}')
+    assert handed_out.key == ("unlock", '{"door":"front"}')
     assert hook.approved_calls == [("unlock", {"door": "front"})]
     await talk.add_result(handed_out.id, "open")
     async with aclosing(talk.resume()) as events:

@@ -43,6 +43,11 @@ class ToolCall:
     arguments: str
     """JSON text: as the model wrote it until the call is parsed; then as it ran."""
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it does: a call that is repeated has the same."""
+        return self.name, self.arguments
+
 
 WEB_SEARCH: Final = "chatterbox__web_search"
 """Name of calls that search the web, whether a tool of the turn runs them or the service of the model by itself."""

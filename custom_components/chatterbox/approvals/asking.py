@@ -563,13 +563,8 @@ class ApprovalRequester:
 
     def _has_changed(self, pending: PendingApproval) -> bool:
         """Return whether an approved call needs approval again, because its terms have changed."""
-        approved = {
-            (one.call.name, one.call.arguments): one.terms for one in self.approved
-        }
-        again = (
-            (approved.get((one.call.name, one.call.arguments)), one.terms)
-            for one in pending.calls
-        )
+        approved = {one.call.key: one.terms for one in self.approved}
+        again = ((approved.get(one.call.key), one.terms) for one in pending.calls)
         return any(
             earlier not in {None, CHOICE, UNASKED} and not covers(earlier or "", terms)
             for earlier, terms in again

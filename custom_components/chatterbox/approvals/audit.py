@@ -563,7 +563,7 @@ class CallAudit(Hooks):
                 state,
                 pending,
             )
-        elif refusal and (key := (call.name, call.arguments)) not in self._refused:
+        elif refusal and (key := call.key) not in self._refused:
             self._refused.add(key)
             review = self._review(call, pending)
             if refusal is CallState.REFUSED_BY_SCRIPT:
@@ -637,8 +637,7 @@ class CallAudit(Hooks):
             review,
             state=state,
             question_id=question.id if question else None,
-            is_chosen=question is not None
-            and (review.call.name, review.call.arguments) in question.chosen_calls,
+            is_chosen=question is not None and review.call.key in question.chosen_calls,
             answer=question.answer if question else None,
             error=error_text(result)
             if result and result.is_error

@@ -183,9 +183,7 @@ class Question:
     def chosen_calls(self) -> frozenset[tuple[str, str]]:
         """The tools and arguments of the calls that were chosen."""
         return frozenset(
-            (one.call.name, one.call.arguments)
-            for one in self.pending.approved
-            if one.terms == CHOICE
+            one.call.key for one in self.pending.approved if one.terms == CHOICE
         )
 
     @property

@@ -527,7 +527,7 @@ async def test_calls_that_a_service_quotes_as_unfit_are_calls(
 
     called, end = events
     assert isinstance(called, ToolCallReady)
-    assert (called.call.name, called.call.arguments) == ("light", '{"domain":"light"}')
+    assert called.call.key == ("light", '{"domain":"light"}')
     assert isinstance(end, CompletionResult)
     assert end.finish_reason is FinishReason.TOOL_CALLS
 

@@ -48,7 +48,7 @@ class Heard:
             case ReasoningDelta(text):
                 self.thought += text
             case ToolCallReady(call):
-                self.calls.append((call.name, call.arguments))
+                self.calls.append(call.key)
                 self.ids.append(call.id)
             case CompletionResult():
                 assert self.result is None

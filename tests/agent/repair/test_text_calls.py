@@ -128,7 +128,7 @@ def test_a_thought_about_a_call_that_the_service_gave_is_not_a_second_call() -> 
         *message("", FinishReason.TOOL_CALLS),
     )
 
-    assert heard.calls == [(own.name, own.arguments)]
+    assert heard.calls == [own.key]
 
 
 @pytest.mark.parametrize("written_first", [True, False])
@@ -512,7 +512,7 @@ async def test_a_turn_over_http_runs_a_written_call_and_learns_from_the_message(
             AgenticLoop(chain, dispatcher), Turn("Light on!", tools=OFFERED)
         )
 
-    assert [(call.name, call.arguments) for call in dispatcher.finished] == [
+    assert [call.key for call in dispatcher.finished] == [
         (TURN_ON, '{"name":"Kitchen Light"}')
     ]
     assert [result.is_error for result in results(events)] == [False, True]

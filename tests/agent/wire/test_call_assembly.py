@@ -42,9 +42,7 @@ def assemble(*chunks: Chunk) -> list[list[ToolCall]]:
 
 
 def called(*chunks: Chunk) -> list[tuple[str, str]]:
-    return [
-        (call.name, call.arguments) for calls in assemble(*chunks) for call in calls
-    ]
+    return [call.key for calls in assemble(*chunks) for call in calls]
 
 
 def test_a_call_goes_out_with_the_fragment_that_completes_it() -> None:

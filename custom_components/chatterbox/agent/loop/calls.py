@@ -206,10 +206,7 @@ def _is_same(judged: OpenCall, call: ToolCall) -> bool:
     runs = isinstance(judged, Runnable) or (
         isinstance(judged, ClientCall) and judged.tool is not None
     )
-    return runs and (judged.call.name, judged.call.arguments) == (
-        call.name,
-        call.arguments,
-    )
+    return runs and judged.call.key == call.key
 
 
 def _came_again(state: TurnState, repeated: ToolCall) -> bool:
@@ -222,10 +219,7 @@ def _came_again(state: TurnState, repeated: ToolCall) -> bool:
     for index, calls in enumerate(calls_of_messages):
         if any(call.id == repeated.id for call in calls):
             later = (call for calls in calls_of_messages[index + 1 :] for call in calls)
-            return any(
-                (call.name, call.arguments) == (repeated.name, repeated.arguments)
-                for call in later
-            )
+            return any(call.key == repeated.key for call in later)
     return False
 
 
@@ -457,7 +451,7 @@ def _same_call(
         result = results.get(other.id)
         if result and result.may_repeat:
             continue
-        if (other.name, other.arguments) == (call.name, call.arguments):
+        if other.key == call.key:
             same = same or other
         elif other.name not in reads and not (result and result.synthetic):
             same = None

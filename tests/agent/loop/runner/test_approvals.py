@@ -146,14 +146,12 @@ async def test_a_yes_is_to_the_repaired_call_and_the_model_is_told_what_was_repa
     pending = await home.take(turn)
 
     assert pending
-    assert [(one.call.name, one.call.arguments) for one in pending.calls] == [
-        ("unlock", '{"door":"back"}')
-    ]
+    assert [one.call.key for one in pending.calls] == [("unlock", '{"door":"back"}')]
     assert home.results[0].content == (
         'Not run yet: a person has to say yes first.\n(The call was read as unlock, with door "back".)'
     )
     await home.take(replace(turn, user_text=None, approval=yes(pending)))
-    assert [(one.name, one.arguments) for one in home.dispatcher.finished] == [
+    assert [one.key for one in home.dispatcher.finished] == [
         ("unlock", '{"door":"back"}')
     ]
 

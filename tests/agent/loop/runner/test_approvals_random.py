@@ -178,7 +178,7 @@ class Home:
             for name, one in waiting.items()
         )
         assert sorted(
-            (one.name, one.arguments) for one in self.dispatcher.finished[ran_before:]
+            one.key for one in self.dispatcher.finished[ran_before:]
         ) == sorted(
             (name, f'{{"door":{one.door}}}')
             for name, one in fates.items()

@@ -323,9 +323,7 @@ class Conversation:
         )
         assert turn.tool_choice is not ToolChoiceMode.NONE or not ran
         changes = [
-            (call.name, call.arguments)
-            for call in ran
-            if call.name not in {"home__look", "home__next"}
+            call.key for call in ran if call.name not in {"home__look", "home__next"}
         ]
         again = [one for one, other in pairwise(changes) if one == other]
         between = [call for call in ran if call.name == "home__next"]
