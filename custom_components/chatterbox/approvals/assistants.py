@@ -96,7 +96,8 @@ class AssistantWatch:
         agent_id: str,
     ) -> None:
         """Look once Home Assistant has started, and whenever something changes."""
-        self._hass, self._agent_id = hass, agent_id
+        self._hass = hass
+        self._agent_id = agent_id
         self._is_planned = False
         self._looking = asyncio.Lock()
         self._ends = [

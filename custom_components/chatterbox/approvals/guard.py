@@ -157,7 +157,8 @@ class CallGuard(Hooks):
             SENTENCE_TOOL: LLM_API_ASSIST,
         }
         if self.agreed:
-            self.request, self.language = self.agreed.request, self.agreed.language
+            self.request = self.agreed.request
+            self.language = self.agreed.language
 
     @property
     def _agreed_calls(self) -> list[CallReview]:
@@ -403,7 +404,8 @@ class CallGuard(Hooks):
         if not (result.synthetic or result.is_error or self.may_be_steered):
             self._remember(call)
         if result.open_world:
-            self.has_outside_content, self.outside_tool = True, call.name
+            self.has_outside_content = True
+            self.outside_tool = call.name
 
     def _remember(self, call: ToolCall) -> None:
         """Ask only once about a scene whose content its integration hides; rules of the home still hold."""

@@ -387,7 +387,8 @@ class RequestCheck:
         if not await self.async_is_left_undone():
             return "", False
         fitting = await self._async_fitting()
-        home, (one, *others) = async_get_home(self.hass, CONVERSATION), fitting
+        home = async_get_home(self.hass, CONVERSATION)
+        (one, *others) = fitting
         if others or self.is_about_all:
             return _TOLD["some_fit"].format(names=_first_names(fitting)), True
         room = _room(home, one.area_id)
@@ -499,10 +500,8 @@ class RequestCheck:
 
     def _call_for(self, one: ExposedEntity) -> ToolCall | None:
         """Return the call by which an entity does what the words want; None if that is not one call."""
-        calls, able = (
-            _TABLES["calls"],
-            self._wanted & {*_TABLES["can"].get(one.domain, ()), "pause"},
-        )
+        calls = _TABLES["calls"]
+        able = self._wanted & {*_TABLES["can"].get(one.domain, ()), "pause"}
         ways = [
             calls.get(
                 f"{one.domain}.{wish}",

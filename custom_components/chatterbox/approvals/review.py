@@ -315,10 +315,8 @@ class CallReview:
         actions = self.actions
         verdict = self.verdict
         most = NOTHING_SHOWN if "is_guest" in origin else _MAX_ARGUMENTS
-        listed, entity_ids = (
-            actions[:_MOST_ACTIONS],
-            dict.fromkeys([action.entity_id for action in actions]),
-        )
+        listed = actions[:_MOST_ACTIONS]
+        entity_ids = dict.fromkeys([action.entity_id for action in actions])
         return {
             **origin,
             "tool_call_id": self.call.id,

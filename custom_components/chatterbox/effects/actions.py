@@ -513,7 +513,8 @@ class ActionReader:
     def effects(self) -> Effects:
         """Follow groups, scripts, automations and scenes to their ends, and return all effects."""
         while self._waiting:
-            batch, self._waiting = self._waiting, []
+            batch = self._waiting
+            self._waiting = []
             groups = set(
                 groups_among(
                     self.hass,

@@ -509,7 +509,8 @@ class _Composer:
         key = "light_all"
         room = ar.async_get(self.hass).async_get_area(min(map(str, areas)))
         if room and len(areas) == 1:
-            slots["area"], key = room.name, "lights_area"
+            slots["area"] = room.name
+            key = "lights_area"
         is_on = command.act in _ON
         intent_type = intent.INTENT_TURN_ON if is_on else intent.INTENT_TURN_OFF
         effects = intent_effects(

@@ -64,7 +64,8 @@ class ConversationAgentFlow(ModelFlow):
         """Let a new agent be used in assistants, as the first one of its service."""
         if self.source != SOURCE_USER:
             return await super()._async_complete(name, data)
-        self._name, self._stored = name.strip(), data
+        self._name = name.strip()
+        self._stored = data
         return await self.async_step_assistants()
 
     async def async_step_assistants(
@@ -134,7 +135,8 @@ class ConversationAgentFlow(ModelFlow):
         self, user_input: dict[str, Any] | None = None
     ) -> SubentryFlowResult:
         """Ask how far each source of tools is trusted."""
-        sentences, policy = (await self._async_labels()).sentences, self._rules.policy
+        sentences = (await self._async_labels()).sentences
+        policy = self._rules.policy
         form = await ToolForm.async_of(
             self.hass, settings_of(self._present), policy.sources, sentences
         )

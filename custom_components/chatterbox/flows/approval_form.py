@@ -155,10 +155,8 @@ def _rows(
 
 
 def _rule_fields(labels: RuleLabels) -> Mapping[str, selector.ObjectSelectorField]:
-    first, domains = (
-        next(iter(labels.verdicts.ids)),
-        list(labels.of_conditions["domains"].ids.values()),
-    )
+    first = next(iter(labels.verdicts.ids))
+    domains = list(labels.of_conditions["domains"].ids.values())
     selectors: Mapping[str, selector.Selector[Any]] = {
         "entities": selector.EntitySelector({"domain": domains, "multiple": True}),
         "areas": selector.AreaSelector({"multiple": True}),

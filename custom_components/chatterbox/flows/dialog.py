@@ -71,7 +71,9 @@ def choice(**config: Unpack[SelectSelectorConfig]) -> SelectSelector:
     return SelectSelector(config)
 
 
-def typed_secret[Stored](typed: str, stored: Stored) -> Stored | str | None:
+def typed_secret[
+    Stored,
+](typed: str, stored: Stored) -> Stored | str | None:
     """Return a stored secret if its dots are unchanged, else what was typed, also beside the dots, or None."""
     if typed.strip() == KNOWN_SECRET:
         return stored

@@ -205,7 +205,10 @@ def number_selector(number: NumberOption) -> selector.NumberSelector:
 
 
 _FIELDS: Final[Mapping[str, selector.Selector[Any]]] = {
-    **dict.fromkeys(SCRIPTS, selector.EntitySelector({"domain": const.SCRIPT_DOMAIN})),
+    **dict.fromkeys(
+        SCRIPTS,
+        selector.EntitySelector({"domain": const.SCRIPT_DOMAIN}),
+    ),
     const.CONF_LOOK_TASK: selector.EntitySelector(
         {
             "filter": {
@@ -334,7 +337,8 @@ class ModelFlow(ConfigSubentryFlow):
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
         subentry = self._get_reconfigure_subentry()
-        self._name, self._stored = subentry.title, subentry.data
+        self._name = subentry.title
+        self._stored = subentry.data
         sentences = await async_viewer_sentences(self.hass)
         times = times_sentence(sentences, subentry.data)
         return self.async_show_menu(

@@ -237,7 +237,8 @@ class ForeignAgent:
 
     async def async_left(self, hass: HomeAssistant) -> list[str]:
         """Return the names of the options that cannot be carried over, as the other integration calls them."""
-        known, language = dict[str, str](), await async_viewer_language(hass)
+        known = dict[str, str]()
+        language = await async_viewer_language(hass)
         for category in ("config", "options", "config_subentries"):
             texts = await async_get_translations(
                 hass, language, category, [self.entry.domain]
@@ -434,7 +435,8 @@ class MovingIn(ConfigFlow):
             warning = tight.warning(sentences, settings.model)
         else:
             warning = ""
-        is_news, self._warned_of = warning != self._warned_of, warning
+        is_news = warning != self._warned_of
+        self._warned_of = warning
         if warning and is_news:
             return {CONF_MODEL: "model_warning"}
         return {}

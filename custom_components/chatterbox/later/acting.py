@@ -193,10 +193,8 @@ class PlanRunner:
 
     async def async_actions(self, plan: FuturePlan) -> Sequence[SilentCall]:
         """Return the actions of Home Assistant of which the call of a plan consists now; none of them runs."""
-        user_input, agent = (
-            self._input(plan.asker, plan.language),
-            self.turns.reviews.agent,
-        )
+        user_input = self._input(plan.asker, plan.language)
+        agent = self.turns.reviews.agent
         call = plan.call or PlannedCall("", "{}")
         arguments = json_loads_object(call.arguments)
         home = silent_home(self.hass)
@@ -253,14 +251,12 @@ class PlanRunner:
             ),
             context=Context(user_id=mover.user_id),
         )
-        turn_input, call = (
-            TurnInput(
-                user_input,
-                mover,
-                _PlanSource(),
-            ),
-            plan.call or PlannedCall("", "{}"),
+        turn_input = TurnInput(
+            user_input,
+            mover,
+            _PlanSource(),
         )
+        call = plan.call or PlannedCall("", "{}")
         judged = ToolCall(
             "",
             call.tool,

@@ -212,7 +212,8 @@ class _Request:
         kind = next(iter(kinds), "")
         # "All plans" are everything, and nobody asks for that: "have you planned".
         if [one.role for one in loud] in _ALL_PLANS:
-            kind, roles = "", roles - {"plan"}
+            kind = ""
+            roles = roles - {"plan"}
         if roles == {"next", kind}:  # "next alarm"
             roles |= {"ask"}
         act = _act(roles, kind)

@@ -650,7 +650,8 @@ class Plans:
         return self.stored
 
     def _use(self, stored: Stored) -> None:
-        self.stored, self.is_loaded = stored, True
+        self.stored = stored
+        self.is_loaded = True
         waiting_news(self._hass)[:] = [news for news in stored.news if news.is_kept]
 
     async def _async_store(

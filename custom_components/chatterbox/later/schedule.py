@@ -251,10 +251,8 @@ class Schedule:
         ):
             return None
         if plan.call is None:  # rules may be about our tool
-            rules, call = (
-                async_get_home_rules(self._hass).current.policy,
-                CallEffects(LATER_TOOL, NOTHING),
-            )
+            rules = async_get_home_rules(self._hass).current.policy
+            call = CallEffects(LATER_TOOL, NOTHING)
             verdict = judge(self._hass, rules, call, mover, dt_util.now()).verdict
             return {Verdict.ALLOW: None, Verdict.DENY: PlanProblem.NOT_ALLOWED}.get(
                 verdict, PlanProblem.NEEDS_YES
@@ -918,10 +916,8 @@ class Schedule:
                     [news], news.asker.satellite_id if is_announced else None
                 )
             return is_told
-        approvals, has_phone = (
-            async_get_approvals(self._hass),
-            bool(phones_of(self._hass, news.asker.user_id)),
-        )
+        approvals = async_get_approvals(self._hass)
+        has_phone = bool(phones_of(self._hass, news.asker.user_id))
         with suppress(NotPlanned):
             if is_announced or (has_phone and not question.needs_pin):
                 await self.plans.async_change(
@@ -986,11 +982,9 @@ class Schedule:
             self._hass,
             plan.language,
         )
-        text, has_buttons, mover = (
-            CLEAR,
-            False,
-            speaker_of(self._hass, news.asker.user_id),
-        )
+        text = CLEAR
+        has_buttons = False
+        mover = speaker_of(self._hass, news.asker.user_id)
         try:
             if button is Button.AGAIN:
                 again = plan.put_off(_AGAIN)
@@ -1013,10 +1007,8 @@ class Schedule:
                 plan.language,
                 error.problem,
             )
-            text, has_buttons = (
-                f"{sentences['later_not_changed'].format(what=plan.text)} {why}",
-                True,
-            )
+            text = f"{sentences['later_not_changed'].format(what=plan.text)} {why}"
+            has_buttons = True
         self._tapped.discard(news.secret)
         await async_notify(
             self._hass, replace(news, text=text), has_buttons=has_buttons

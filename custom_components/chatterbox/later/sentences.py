@@ -673,7 +673,8 @@ class _Sentence:
         elif found is None and len(calls) == 1:
             [(meant, values, *_)] = calls
             if meant in _TIMERS:
-                name, slots = meant, values
+                name = meant
+                slots = values
         command = delayed_command(name, slots)
         if name and not command:
             request = self._of_timer(name, slots)
@@ -1060,11 +1061,9 @@ class _Sentence:
 
     def with_text(self) -> RecognizedRequest | None:
         """Return the request for a reminder with words that are no other request as its text, if that was asked for."""
-        given, answer, language = (
-            asked_about(_NAME, self.history),
-            self.answer,
-            self.language,
-        )
+        given = asked_about(_NAME, self.history)
+        answer = self.answer
+        language = self.language
         is_question = self.user_input.text.rstrip().endswith(QUESTION_ENDS)
         if given.get("text") != "" or not answer or is_question:
             return None

@@ -94,7 +94,8 @@ class LaterList(TodoListEntity):
 
     def _mover(self) -> Speaker:
         """Return the speaker of an action. An intent sets no context: its speaker is not known, and changes nothing."""
-        context, self._context = self._context, None
+        context = self._context
+        self._context = None
         if context is None:
             raise NotPlanned(PlanProblem.NOT_PERMITTED)
         return speaker_of(self.hass, context.user_id)

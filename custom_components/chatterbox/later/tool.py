@@ -717,7 +717,8 @@ def plans_called(
     words: str,
 ) -> Sequence[FuturePlan]:
     """Return the plans with ids or words, by text or else by time, in the order in which they are due."""
-    words, ordered = plain_name(words), sorted(plans, key=due_order)
+    words = plain_name(words)
+    ordered = sorted(plans, key=due_order)
     found = [
         plan
         for plan in ordered
@@ -938,15 +939,13 @@ async def _async_move(
     plan: FuturePlan,
 ) -> FuturePlan:
     """Move a plan; one whose action was asked about for its new time has the terms of that yes from now on."""
-    timed, is_judged = (
-        _new_plan(
-            call,
-            plan.kind,
-            call.arguments,
-            "",
-        ),
-        plan.call is None or _TOOL in call.arguments,
+    timed = _new_plan(
+        call,
+        plan.kind,
+        call.arguments,
+        "",
     )
+    is_judged = plan.call is None or _TOOL in call.arguments
 
     def moved(known: FuturePlan) -> FuturePlan:
         new = replace(

@@ -252,7 +252,12 @@ class _Answers:
             if one.domain == TODO and one.names and list_id in {"", one.entity_id}
         }
 
-    def _items_answer(self, act: str, name: str, items: Sequence[str]) -> str | None:
+    def _items_answer(
+        self,
+        act: str,
+        name: str,
+        items: Sequence[str],
+    ) -> str | None:
         """Return which items are on a list, or how many."""
         match act:
             case "read" if not items:
@@ -312,7 +317,11 @@ class _Answers:
                 return state
         return None
 
-    async def _async_forecast(self, state: State, kind: str) -> list[_Forecast]:
+    async def _async_forecast(
+        self,
+        state: State,
+        kind: str,
+    ) -> list[_Forecast]:
         features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES)
         if not isinstance(features, int) or not features & _KINDS_OF_FORECASTS[kind]:
             return []

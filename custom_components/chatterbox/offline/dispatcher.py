@@ -428,7 +428,10 @@ class OfflineDispatcher(Hooks):
         answer = self._as_input(readable_sentence(self.hass, sentence))
         if await async_own_effects(self.hass, answer) == TRIGGERED:
             return ""
-        before = await async_read_sentence(self.hass, replace(answer, text=unclear))
+        before = await async_read_sentence(
+            self.hass,
+            replace(answer, text=unclear),
+        )
         choice = before.answered if isinstance(before.answered, Choice) else None
         chosen = await async_chosen(self.hass, choice, answer) if choice else ""
         if choice and chosen and await self._async_keeps_to(choice, chosen, one=True):
@@ -651,7 +654,10 @@ class OfflineDispatcher(Hooks):
         speech = dict.fromkeys(map(intent_speech, (*done, *undone)))
         is_many = len(speech) > _MOST_TOLD and intents <= _SWITCHING and not undone
         kind = _ManySwitched if is_many else intent.IntentResponse
-        merged = kind(language=self.language, intent=done[0].intent)
+        merged = kind(
+            language=self.language,
+            intent=done[0].intent,
+        )
         merged.response_type = done[-1].response_type  # an answer is first
         for one in done:
             merged.success_results += one.success_results

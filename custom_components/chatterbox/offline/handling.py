@@ -396,7 +396,11 @@ def _preferences(
     if area is None:
         return nowhere
     near = intent.MatchTargetsPreferences(area_id=area.id)
-    found = intent.async_match_targets(hass, selection(slots, DOMAIN, None), near)
+    found = intent.async_match_targets(
+        hass,
+        selection(slots, DOMAIN, None),
+        near,
+    )
     is_elsewhere = found.no_match_reason is intent.MatchFailedReason.NAME
     return nowhere if is_elsewhere else near
 

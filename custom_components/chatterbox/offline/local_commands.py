@@ -38,7 +38,12 @@ from ..agent.messages import (
     Usage,
     paragraphs,
 )
-from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
+from ..agent.protocols import (
+    CompletionRequest,
+    HookPoint,
+    LeavableProvider,
+    LLMProvider,
+)
 from ..agent.transcript import changing_tools, since_last_user_message
 from ..const import DOMAIN
 from ..effects.recognition import RecognizedRequest, async_recognize
@@ -160,6 +165,22 @@ class LocalRequests:
         return (
             not self.has_model
             or self.settings.local_commands is not LocalCommands.NEVER
+        )
+
+    @property
+    def goes_beside_model(self) -> bool:
+        """Whether Home Assistant handles requests, or asks about them, also while a model answers.
+
+        A script that judges each call knows the tools of models, so the model handles
+        all then.
+        """
+        may_act = (
+            self.acts
+            or not self.is_new
+            or (self.check is not None and self.check.may_be_command)
+        )
+        return may_act and not (
+            self.has_model and HookPoint.PRE_TOOL_USE in self.settings.scripts
         )
 
     async def async_recognize(

@@ -12,16 +12,13 @@ from typing import Any, Final, Literal
 
 from homeassistant.components.conversation import (
     DOMAIN as CONVERSATION_DOMAIN,
-    ConversationInput,
 )
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 
-from ..agent.loop.loop import AgenticLoop
-from ..agent.loop.turn import Limits
-from ..agent.messages import ToolDefinition, Transcript
-from ..agent.protocols import HookPoint, Hooks, LLMProvider, ResponseComposer
+from ..agent.messages import ToolDefinition
+from ..agent.protocols import LLMProvider
 from ..agent.providers.failover import FailoverProvider
 from ..agent.providers.managed_provider import (
     CircuitBreaker,
@@ -31,16 +28,13 @@ from ..agent.providers.managed_provider import (
 )
 from ..const import DOMAIN
 from ..offline.local_commands import (
-    LocalCommandsProvider,
     LocalRequests,
-    ModelCheck,
     recognizers,
 )
 from ..offline.provider import OfflineProvider
 from ..settings.agent import AgentSettings
 from ..settings.tool_names import SENTENCE_TOOL
 from ..speech.sentences import cause_of, spent_sentence
-from ..tools.turn_tools import TurnTools
 from .health import HealthMonitor
 from .models import AgentModel
 from .summaries import ConversationSummaries
@@ -141,48 +135,6 @@ class Agent:
         """Return whether it can do more than talk."""
         return self.understands_sentences or bool(self.settings.llm_apis)
 
-    def local_requests(
-        self,
-        user_input: ConversationInput,
-        history: Transcript,
-        is_refused: Callable[[], bool],
-        *,
-        is_new: bool,
-        check: ModelCheck | None = None,
-    ) -> LocalRequests | None:
-        """Return the requests that Home Assistant may handle; None if it handles none.
-
-        `is_refused`, `is_new` and `check` are explained at `LocalRequests`.
-        """
-        if not self.understands_sentences:
-            return None
-        has_model = self.chain.ends_offline
-        return LocalRequests(
-            self.hass,
-            self.settings,
-            user_input,
-            history,
-            is_refused,
-            is_new=is_new,
-            has_model=has_model,
-            check=check,
-        )
-
-    def goes_beside_model(self, requests: LocalRequests) -> bool:
-        """Return whether Home Assistant handles requests, or asks about them, also while a model answers.
-
-        A script that judges each call knows the tools of models, so the model handles
-        all then.
-        """
-        may_act = (
-            requests.acts
-            or not requests.is_new
-            or (requests.check is not None and requests.check.may_be_command)
-        )
-        return may_act and not (
-            requests.has_model and HookPoint.PRE_TOOL_USE in requests.settings.scripts
-        )
-
     def own_model(self) -> LLMProvider | None:
         """Return a provider of one turn that asks the agent's own model alone; None for an agent without one."""
         within = self.settings.limits.deadline
@@ -207,46 +159,6 @@ class Agent:
                 own.fitter.too_long,
             )
         return cause_of(sentences, error)
-
-    def build_loop(  # noqa: PLR0913  # what a loop is made of
-        self,
-        tools: TurnTools,
-        limits: Limits,
-        hooks: Sequence[Hooks],
-        composer: ResponseComposer,
-        took_over: Callable[[], str],
-        *,
-        falls_back: bool = True,
-        local_requests: LocalRequests | None = None,
-        acts_locally: bool = True,
-        provider: LLMProvider | None = None,
-    ) -> AgenticLoop:
-        """Return the loop of one turn within `limits`; `took_over` gives the words for Home Assistant's own answer.
-
-        A `provider` that is given answers in place of all others.
-
-        `falls_back` allows that for an agent with a model. Home Assistant may then
-        handle `local_requests`; with `acts_locally`, also before a model, as far as the
-        agent has it so.
-        """
-        if provider is None:
-            if falls_back:
-                providers = self.chain.providers(took_over, local_requests)
-            else:
-                providers = self.chain.models()
-            provider = FailoverProvider(providers, within=limits.deadline)
-        if (
-            local_requests is not None
-            and acts_locally
-            and self.goes_beside_model(local_requests)
-        ):
-            provider = LocalCommandsProvider(provider, local_requests)
-        return AgenticLoop(
-            provider,
-            tools.dispatcher,
-            hooks=hooks,
-            composer=composer,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,8 @@ async def async_build(
     raises its `ProviderError`. Otherwise the health monitor asks it, and setup does not
     wait.
     """
-    service, asks_at_once = None, True
+    service = None
+    asks_at_once = True
     if entry.data[CONF_KIND] != ServiceKind.OFFLINE:
         service = model_server(hass, entry.data)
     if service and not any(

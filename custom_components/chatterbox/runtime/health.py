@@ -205,7 +205,8 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         """Decide when to ask next. A model that has answered in the meantime proves that the service is there."""
         answers = sum(model.managed.breaker.answers for model in self._models.values())
         if answers != self._answers:
-            self._answers, self._failing_since = answers, None
+            self._answers = answers
+            self._failing_since = None
         models = self._open()
         wait = _CONFIRMATION if self._failing_since else self._interval
         if models:

@@ -198,24 +198,15 @@ class AgentSettings:
         }
 
 
-_READ: Final = frozenset(
-    {
-        "llm_apis",
-        "prompt",
-        "fallbacks",
-        "confirmation",
-        "limits",
-        "when_spent",
-        "local_commands",
-        "model_requests",
-        "web_search",
-    }
-)
-"""Settings that are converted from their stored form."""
-_AS_STORED: Final = tuple(
-    one.name for one in fields(AgentSettings) if one.name not in _READ
-)
-"""All others; each has the name of its option."""
+_NAMES: Final = tuple(one.name for one in fields(AgentSettings))
+"""Most settings have the name of their option, and are stored as they are."""
+_CHOICES: Final[Mapping[str, StrEnum]] = {
+    const.CONF_CONFIRMATION: Confirmation.RESULT,
+    const.CONF_LOCAL_COMMANDS: LocalCommands.FIRST,
+    const.CONF_WEB_SEARCH: WebSearch.OFF,
+    const.CONF_WHEN_SPENT: WhenSpent.HAND_OVER,
+}
+"""The defaults of options that are choices."""
 OF_LIMITS: Final = (
     const.CONF_MAX_ITERATIONS,
     const.CONF_MAX_TOOL_CALLS,
@@ -226,42 +217,23 @@ OF_LIMITS: Final = (
 
 def settings_of(data: Mapping[str, Any]) -> AgentSettings:
     """Read the data of a subentry; missing options have their defaults."""
-    return AgentSettings(
-        **{name: data[name] for name in _AS_STORED if name in data},
-        llm_apis=tuple(data.get(CONF_LLM_HASS_API, ())),
-        prompt=data.get(CONF_PROMPT) or None,
-        fallbacks=tuple(data.get(const.CONF_FALLBACKS, ())),
-        confirmation=_choice(
-            data,
-            Confirmation.RESULT,
-            const.CONF_CONFIRMATION,
-        ),
-        local_commands=_choice(
-            data,
-            LocalCommands.FIRST,
-            const.CONF_LOCAL_COMMANDS,
-        ),
-        model_requests=frozenset(data.get(const.CONF_MODEL_REQUESTS, RequestKind)),
-        limits=replace(
-            _LIMITS, **{name: data[name] for name in OF_LIMITS if name in data}
-        ),
-        web_search=_choice(
-            data,
-            WebSearch.OFF,
-            const.CONF_WEB_SEARCH,
-        ),
-        when_spent=_choice(
-            data,
-            WhenSpent.HAND_OVER,
-            const.CONF_WHEN_SPENT,
-        ),
-    )
-
-
-def _choice[Choice: StrEnum](
-    data: Mapping[str, Any], default: Choice, option: str
-) -> Choice:
-    return known_choice(type(default), option, data.get(option)) or default
+    settings: dict[str, Any] = {name: data[name] for name in _NAMES if name in data}
+    limits = {name: data[name] for name in OF_LIMITS if name in data}
+    settings |= {
+        "llm_apis": tuple(data.get(CONF_LLM_HASS_API, ())),
+        "prompt": data.get(CONF_PROMPT) or None,
+        "fallbacks": tuple(data.get(const.CONF_FALLBACKS, ())),
+        "model_requests": frozenset(data.get(const.CONF_MODEL_REQUESTS, RequestKind)),
+        "limits": replace(_LIMITS, **limits),
+    }
+    for option, default in _CHOICES.items():
+        found = known_choice(
+            type(default),
+            option,
+            data.get(option),
+        )
+        settings[option] = found or default
+    return AgentSettings(**settings)
 
 
 def known_choice[Choice: StrEnum](

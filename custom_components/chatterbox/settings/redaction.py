@@ -30,14 +30,7 @@ PRIVATE_FIELDS: Final = frozenset(
 )
 """Fields of entries and agents that are never shown: secrets, fields that may hold some, and prompts."""
 
-_SECRET_FIELDS: Final = frozenset(
-    {
-        CONF_API_KEY,
-        CONF_EXTRA_PARAMETERS,
-        CONF_PIN,
-        CONF_WEB_SEARCH_KEY,
-    }
-)
+_SECRET_FIELDS: Final = PRIVATE_FIELDS - {CONF_PROMPT}
 """Fields whose values are searched for in all texts."""
 
 _SHORTEST: Final = 6

@@ -419,10 +419,8 @@ def policy_from_json(stored: JsonValue) -> Policy:
             place = ".".join(map(str, flaw["loc"]))
             texts.append(f"{place}: {flaw['msg']}")
         refused = PolicyError("; ".join(texts))
-        refused.condition, refused.value = (
-            str((*flaws[0]["loc"], "", "")[1]),
-            str(flaws[0]["input"]),
-        )
+        refused.condition = str((*flaws[0]["loc"], "", "")[1])
+        refused.value = str(flaws[0]["input"])
         raise refused from None
 
 
@@ -604,7 +602,10 @@ def home_rules_to_json(rules: HomeRules) -> JsonObject:
         ],
     }
     given |= {key: value for key, value in others.items() if value}
-    written: JsonObject = _STORED.dump_python(cast("_Stored", given), mode="json")
+    written: JsonObject = _STORED.dump_python(
+        cast("_Stored", given),
+        mode="json",
+    )
     return written
 
 
@@ -717,7 +718,8 @@ class HomeRulesStore:
         await self._file.async_remove()
 
     def _set(self, rules: HomeRules) -> None:
-        self.stored, self._is_unreadable = rules, False
+        self.stored = rules
+        self._is_unreadable = False
         async_dispatcher_send(self._hass, SIGNAL_HOME_RULES)
 
     @property

@@ -171,7 +171,8 @@ class StoredFile[Content]:
         to be kept.
         """
         async with self._writing:
-            before, self._wanted = self._wanted, data
+            before = self._wanted
+            self._wanted = data
             if self._is_newer:
                 # Entered anew, as rules are; a later version finds its own again.
                 copy = await self._hass.async_add_executor_job(

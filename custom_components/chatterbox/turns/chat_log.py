@@ -658,7 +658,8 @@ class SpokenDeltas:
 
     def finish(self) -> None:
         """Speak the held text of the message that ends here."""
-        speech_filter, self._filter = self._filter, None
+        speech_filter = self._filter
+        self._filter = None
         if speech_filter is not None:
             self._pass_on({}, speech_filter.finish())
 

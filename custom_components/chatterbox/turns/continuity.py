@@ -100,10 +100,8 @@ class Continuity:
 
         `asked_for` is the conversation id that the request names.
         """
-        threads, place = (
-            _threads(self.hass),
-            (self.subentry.subentry_id, chat_log.conversation_id),
-        )
+        threads = _threads(self.hass)
+        place = (self.subentry.subentry_id, chat_log.conversation_id)
         if speaker.is_guest:
             drop_before(
                 chat_log,
@@ -250,10 +248,8 @@ class Continuity:
 
     def _goes_on(self, ended_at: float) -> bool:
         """Return whether a conversation would be open without the restart, or is resumed by the owner's setting."""
-        began_at, now = (
-            async_get_histories(self.hass).began_at,
-            dt_util.utcnow().timestamp(),
-        )
+        began_at = async_get_histories(self.hass).began_at
+        now = dt_util.utcnow().timestamp()
         by_restart = (
             ended_at < began_at
             and abs(now - ended_at) <= CONVERSATION_TIMEOUT.total_seconds()

@@ -26,7 +26,6 @@ from ..agent.conversation.own_words import as_models_read
 from ..agent.events import PendingApproval, TurnEvent, TurnFinished
 from ..agent.loop.turn import Turn
 from ..agent.messages import AssistantMessage
-from ..agent.protocols import LLMProvider
 from ..approvals.guard import CallGuard
 from ..approvals.questions import Question
 from ..approvals.review import CallReview

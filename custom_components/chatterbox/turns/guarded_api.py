@@ -52,10 +52,8 @@ class _GuardedApi(llm.API):
             llm_context,
             language=language or self.hass.config.language,
         )
-        home, policy = (
-            HomeDetail(is_compact=False),
-            async_get_home_rules(self.hass).current.policy,
-        )
+        home = HomeDetail(is_compact=False)
+        policy = async_get_home_rules(self.hass).current.policy
         offer = await async_offer_tools(
             self.hass, [llm.LLM_API_ASSIST], known, home=home, policy=policy
         )
@@ -82,17 +80,14 @@ class _GuardedTool(llm.Tool):
         offer: TurnTools,
     ) -> None:
         """Run a tool of an offer; `source` is the name under which its calls are audited."""
-        self.name, self.title, self.description = (
-            tool.name,
-            tool.title,
-            tool.description,
-        )
-        self.parameters, self.annotations, self.integration = (
-            tool.parameters,
-            tool.annotations,
-            tool.integration,
-        )
-        self._source, self._offer = source, offer
+        self.name = tool.name
+        self.title = tool.title
+        self.description = tool.description
+        self.parameters = tool.parameters
+        self.annotations = tool.annotations
+        self.integration = tool.integration
+        self._source = source
+        self._offer = offer
 
     @override
     async def async_call(
@@ -153,7 +148,11 @@ class _GuardedTool(llm.Tool):
             offer.dispatcher,
             hooks=(offer.name_resolver, guard),
         )
-        turn = Turn("", tools=offer.definitions, repair=offer.repair)
+        turn = Turn(
+            "",
+            tools=offer.definitions,
+            repair=offer.repair,
+        )
         results = list[ToolResult]()
         try:
             with in_turn():
@@ -175,10 +174,8 @@ _held: Final = singleton(HassKey[list[CALLBACK_TYPE]](f"{DOMAIN}_guarded_api"))(
 
 async def async_offer_guarded_api(hass: HomeAssistant) -> CALLBACK_TYPE:
     """Offer the API until all that have called this have called what it returns."""
-    name, held = (
-        (await async_get_sentences(hass, hass.config.language))["guarded_api"],
-        _held(hass),
-    )
+    name = (await async_get_sentences(hass, hass.config.language))["guarded_api"]
+    held = _held(hass)
     if held:
         withdraw = held[0]
     else:

@@ -105,11 +105,9 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
     conversation or at the same device, or if it consists of digits while the PIN is
     requested anywhere in the home.
     """
-    until, approvals, now = (
-        _pin_questions(hass),
-        async_get_approvals(hass),
-        dt_util.utcnow(),
-    )
+    until = _pin_questions(hass)
+    approvals = async_get_approvals(hass)
+    now = dt_util.utcnow()
     question = approvals.asked_at(scope, last_said(chat_log))
     text = user_input.text
     language = user_input.language
@@ -536,10 +534,8 @@ class InputReader:
     ) -> TurnInput:
         """Return the input of a turn."""
         speaker = await async_get_speaker(self.hass, user_input)
-        context, satellite_id = (
-            speaker_context(user_input.context, speaker),
-            _satellite_of(self.hass, user_input),
-        )
+        context = speaker_context(user_input.context, speaker)
+        satellite_id = _satellite_of(self.hass, user_input)
         if context is not user_input.context or satellite_id != user_input.satellite_id:
             user_input = replace(
                 user_input,
@@ -643,10 +639,8 @@ class InputReader:
         scope = ApprovalScope.of_input(
             user_input, self.agent_id, chat_log.conversation_id
         )
-        approvals, pin = (
-            async_get_approvals(hass),
-            async_get_home_rules(hass).current.pin,
-        )
+        approvals = async_get_approvals(hass)
+        pin = async_get_home_rules(hass).current.pin
         context = asked_of(hass, sentences, question.calls, language)
         words = _meant(hass, user_input, heard_answer)
         redacted = async_redact_pin(

@@ -366,7 +366,8 @@ class AgentReviews:
             recorder.audit,
             check,
         )
-        tools.own.offered, tools.own.allowed = turn.tools, turn.allowed_tools
+        tools.own.offered = turn.tools
+        tools.own.allowed = turn.allowed_tools
         return review
 
     def _guard(
@@ -432,11 +433,9 @@ class AgentReviews:
         self, turn_input: TurnInput, call: ToolCall, *, asks_scripts: bool
     ) -> tuple[Deny | Ask | None, CallReview]:
         """Judge a call as if the speaker asked for it now, by the rules and the owner's scripts; it does not run."""
-        user_input, speaker, agent = (
-            turn_input.user_input,
-            turn_input.speaker,
-            self.agent,
-        )
+        user_input = turn_input.user_input
+        speaker = turn_input.speaker
+        agent = self.agent
         where = ulid_now()
         person = replace(speaker, asking=Asking.PERSON)
         with in_turn():

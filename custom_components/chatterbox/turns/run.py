@@ -18,14 +18,17 @@ from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 
 from ..agent.events import TurnEvent
+from ..agent.loop.loop import AgenticLoop
 from ..agent.loop.turn import Turn
+from ..agent.protocols import LLMProvider
+from ..agent.providers.failover import FailoverProvider
 from ..agent.timeouts import is_cancelled
 from ..approvals.questions import Question, async_get_approvals
 from ..const import DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from ..effects.recognition import async_is_never_mind
 from ..history.stores import async_get_histories
 from ..offline.context import async_note_unclear
-from ..offline.local_commands import LocalRequests
+from ..offline.local_commands import LocalCommandsProvider, LocalRequests
 from ..people.speakers import in_turn
 from ..records.turn_record import TurnRecord
 from ..repairs import async_report_broken_template, async_report_missing_tools
@@ -107,10 +110,8 @@ class AgentTurns:
         conversation_id: str,
     ) -> None:
         """Record that approved calls did not run, because their turn could not start."""
-        thread, record = (
-            self._continuity.thread_of(conversation_id),
-            self._new_record(turn_input),
-        )
+        thread = self._continuity.thread_of(conversation_id)
+        record = self._new_record(turn_input)
         record.origin = turn_origin(
             turn_input.user_input,
             self.agent_id,
@@ -179,10 +180,8 @@ class AgentTurns:
                     stream = await self.async_stream(
                         turn_input, prepared, thread, recorder
                     )
-                wait, follow = (
-                    recorder.recording.async_wait_until_stored,
-                    recorder.async_follow,
-                )
+                wait = recorder.recording.async_wait_until_stored
+                follow = recorder.async_follow
                 await async_stream_into_chat_log(
                     chat_log, self.agent_id, stream, record, wait, follow=follow
                 )
@@ -226,7 +225,8 @@ class AgentTurns:
         if summaries:
             turn = summaries.async_begin_turn(thread.id, turn)
         record = prepared.record
-        record.context, record.omitted = turn.context, turn.omitted
+        record.context = turn.context
+        record.omitted = turn.omitted
         record.attachments = turn.attachments
         language = turn_input.user_input.language
         sentences = await async_get_sentences(self._hass, language)
@@ -242,22 +242,37 @@ class AgentTurns:
             sentences,
         )
         recorder.requester = review.requester(partial(self._keep, source))
-        loop = self._agent.build_loop(
-            prepared.tools,
-            turn.limits,
-            review.hooks(self._reviewers),
-            review,
-            partial(self._agent.took_over, sentences),
-            falls_back=source.falls_back(),
-            local_requests=self._local_requests(
-                turn_input,
-                turn,
-                review,
-            ),
-            acts_locally=source.acts_locally,
-            provider=source.provider,
+        loop = AgenticLoop(
+            self._provider(turn_input, turn, review),
+            prepared.tools.dispatcher,
+            hooks=review.hooks(self._reviewers),
+            composer=review,
         )
         return loop.stream(turn)
+
+    def _provider(
+        self, turn_input: TurnInput, turn: Turn, review: TurnReview
+    ) -> LLMProvider:
+        """Return what answers in a turn: the models of the agent, and Home Assistant where it may."""
+        source = turn_input.source
+        chain = self._agent.chain
+        requests = self._local_requests(turn_input, turn, review)
+        provider = source.provider
+        if provider is None:
+            took_over = partial(self._agent.took_over, review.sentences)
+            if source.falls_back():
+                providers = chain.providers(took_over, requests)
+            else:
+                providers = chain.models()
+            provider = FailoverProvider(
+                providers,
+                within=turn.limits.deadline,
+            )
+        if not (requests and source.acts_locally and requests.goes_beside_model):
+            return provider
+        if review.check:
+            review.check.tools = turn.tools
+        return LocalCommandsProvider(provider, requests)
 
     async def _async_is_never_mind(
         self,
@@ -277,27 +292,23 @@ class AgentTurns:
         self, turn_input: TurnInput, turn: Turn, review: TurnReview
     ) -> LocalRequests | None:
         """Return the requests that Home Assistant may handle; None if it handles none."""
+        agent = self._agent
         source = turn_input.source
         user_input = turn_input.user_input
-        if not source.falls_back():
+        if not (source.falls_back() and agent.understands_sentences):
             return None
         is_new = turn_input.answered is None and not turn.attachments
-        if source.acts_locally:
-            check = review.check
-        else:
-            check = None
-        requests = self._agent.local_requests(
+        return LocalRequests(
+            agent.hass,
+            agent.settings,
             user_input,
             turn.history,
             lambda: bool(review.guard.refusals),
             is_new=is_new and not user_input.extra_system_prompt,
-            check=check,
+            has_model=agent.chain.ends_offline,
+            check=review.check if source.acts_locally else None,
+            is_of_guest=turn_input.speaker.is_guest,
         )
-        if requests and turn_input.speaker.is_guest:
-            requests = replace(requests, is_of_guest=True)
-        if requests and check and self._agent.goes_beside_model(requests):
-            check.tools = turn.tools
-        return requests
 
     def _keep(
         self,

@@ -84,10 +84,8 @@ class WarmUp:
     ) -> None:
         """Read the prefix once Home Assistant has started, and follow the home and the server."""
         if self._may_read:
-            self._entity_id, self._ahead.readers[entity_id] = (
-                entity_id,
-                self._settings.model,
-            )
+            self._entity_id = entity_id
+            self._ahead.readers[entity_id] = self._settings.model
             assistant = context_without_speaker(self._hass).assistant or ""
             self._endings = [
                 async_at_started(self._hass, self._async_plan),
@@ -185,7 +183,8 @@ class WarmUp:
     @callback
     def _async_follow_server(self) -> None:
         """Read again once the server is back, and go on after a turn to which it was too slow to answer."""
-        was_down, self._was_down = self._was_down, self._is_down
+        was_down = self._was_down
+        self._was_down = self._is_down
         if was_down and not self._is_down and self._task is not None:
             # a server that was away has forgotten what it was reading
             self._task.cancel()
@@ -228,12 +227,14 @@ class WarmUp:
         self._begin(prefix)
 
     def _begin(self, prefix: Prefix | None) -> None:
-        self._ahead.task, self._ahead.prefix = self._task, prefix
+        self._ahead.task = self._task
+        self._ahead.prefix = prefix
 
     async def _async_read_early(self) -> None:
         """Read the prefix, unless it is what the server has read last; again later if a turn or a failure ends this."""
         self._async_plan(seconds=IDLE)
-        plan, prefix = self._timer, await self._async_prefix()
+        plan = self._timer
+        prefix = await self._async_prefix()
         if not self._ahead.known or self._ahead.known[-1][0] != prefix:
             self._begin(prefix)
             began = time.monotonic()
