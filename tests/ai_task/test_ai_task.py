@@ -22,8 +22,6 @@ from pytest_homeassistant_custom_component.common import MockUser, async_capture
 
 from custom_components.chatterbox.const import (
     CONF_BUDGET_DAY,
-    CONF_PRICE_INPUT,
-    CONF_PRICE_OUTPUT,
     DOMAIN,
     EVENT_TOOL_FINISHED,
     EVENT_TURN_FINISHED,
@@ -727,8 +725,8 @@ async def test_a_picture_is_made_and_kept_where_home_assistant_keeps_them(
 
 BUDGET: dict[str, object] = {
     CONF_BUDGET_DAY: 0.0,
-    CONF_PRICE_INPUT: 1.0,
-    CONF_PRICE_OUTPUT: 1.0,
+    "price_input": 1.0,
+    "price_output": 1.0,
 }
 
 

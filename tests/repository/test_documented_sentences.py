@@ -14,7 +14,6 @@ from homeassistant.helpers import entity_registry as er
 from custom_components.chatterbox.const import (
     CONF_KIND,
     CONF_LOCAL_COMMANDS,
-    CONF_REMEMBER_FACTS,
     ServiceKind,
 )
 from custom_components.chatterbox.later.plans import Asker, News
@@ -100,7 +99,7 @@ async def offline_home(
     await add_agent(
         hass,
         {CONF_KIND: ServiceKind.OFFLINE},
-        {CONF_LOCAL_COMMANDS: "first", CONF_REMEMBER_FACTS: True},
+        {CONF_LOCAL_COMMANDS: "first", "remember_facts": True},
     )
     return hass
 

@@ -26,7 +26,6 @@ from custom_components.chatterbox.const import (
     BASE_PATH,
     CONF_BASE_URL,
     CONF_KIND,
-    CONF_REMEMBER_FACTS,
     DOMAIN,
     SUBENTRY_AI_TASK,
     SUBENTRY_CONVERSATION,
@@ -159,7 +158,7 @@ async def public_names(hass: HomeAssistant) -> dict[str, object]:
 def _entry(address: str) -> MockConfigEntry:
     """Return a service with an agent that has every kind of entity, and an AI task."""
     model = {CONF_MODEL: "scripted-model"}
-    talker = {**model, CONF_LLM_HASS_API: ["assist"], CONF_REMEMBER_FACTS: True}
+    talker = {**model, CONF_LLM_HASS_API: ["assist"], "remember_facts": True}
     return MockConfigEntry(
         domain=DOMAIN,
         data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address},

@@ -31,6 +31,7 @@ from custom_components.chatterbox.memory import facts
 from custom_components.chatterbox.runtime import earlier_agents
 from custom_components.chatterbox.settings import rules
 from custom_components.chatterbox.settings.agent import AgentSettings
+from custom_components.chatterbox.settings.options import options_of
 from custom_components.chatterbox.settings.pin_hash import PinHash
 from custom_components.chatterbox.usage.tracker import UsageTotals
 
@@ -76,11 +77,21 @@ def constants(*prefixes: str) -> list[str]:
     )
 
 
+def options() -> set[str]:
+    """Return the names of the options of agents and AI tasks."""
+    groups = [
+        options_of(kind, one)
+        for kind in const.ServiceKind
+        for one in (const.SUBENTRY_CONVERSATION, const.SUBENTRY_AI_TASK)
+    ]
+    return {name for group in groups for names in group.values() for name in names}
+
+
 SHAPES: Final[dict[str, tuple[int, Callable[[], object]]]] = {
     "entries": (
         const.ENTRY_VERSION,
         lambda: [
-            constants("CONF_", "SUBENTRY_"),
+            sorted({*constants("CONF_", "SUBENTRY_"), *options()}),
             sorted(const.ServiceKind),
             adapted(TypeAdapter(AgentSettings)),
         ],

@@ -19,8 +19,6 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_CONTEXT_WINDOW,
-    CONF_CONTINUE_MINUTES,
-    CONF_HISTORY_TOKENS,
     CONF_KIND,
     CONF_SERVER,
     CONF_SUMMARY,
@@ -89,7 +87,7 @@ async def add(hass: HomeAssistant) -> AsyncGenerator[Add]:
             defaults = {
                 CONF_MODEL: "scripted-model",
                 CONF_LLM_HASS_API: [],
-                CONF_HISTORY_TOKENS: 1_000,
+                "history_tokens": 1_000,
             }
             data = {**defaults, CONF_CONTEXT_WINDOW: 32_768, **options}
             agent = {
@@ -315,7 +313,7 @@ async def test_of_too_many_conversations_the_oldest_is_forgotten(
     answer = ScriptedAnswer(content="They like it dark.")
     await add(
         Script(answers=(answer,) * 40),
-        **{CONF_SUMMARY: SUMMARY_OWN_MODEL, CONF_CONTINUE_MINUTES: 60},
+        **{CONF_SUMMARY: SUMMARY_OWN_MODEL, "continue_minutes": 60},
     )
     summaries = summaries_of_last(hass)
     for number in range(33):
@@ -334,7 +332,7 @@ async def test_a_conversation_that_cannot_be_continued_is_forgotten(
     *,
     is_kept: bool,
 ) -> None:
-    options = {CONF_SUMMARY: SUMMARY_OWN_MODEL, CONF_CONTINUE_MINUTES: minutes}
+    options = {CONF_SUMMARY: SUMMARY_OWN_MODEL, "continue_minutes": minutes}
     await add(Script(answers=(WRITTEN,)), **options)
     summaries = summaries_of_last(hass)
     await talk(hass, summaries, transcript_of(13))

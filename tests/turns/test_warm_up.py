@@ -32,8 +32,6 @@ from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_CONTEXT_WINDOW,
     CONF_KIND,
-    CONF_PRICE_INPUT,
-    CONF_READ_AHEAD,
     CONF_SERVER,
     DOMAIN,
     ServiceKind,
@@ -442,8 +440,8 @@ async def test_an_open_conversation_keeps_its_prefix_at_the_server(
     ("server", "options"),
     [
         ("openrouter", {}),
-        ("llama_cpp", {CONF_READ_AHEAD: False}),
-        ("llama_cpp", {CONF_PRICE_INPUT: 0.1}),
+        ("llama_cpp", {"read_ahead": False}),
+        ("llama_cpp", {"price_input": 0.1}),
         ("ollama", {CONF_MODEL: "gpt-oss:120b-cloud"}),
     ],
 )

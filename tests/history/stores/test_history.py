@@ -33,7 +33,6 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.const import (
-    CONF_CONTINUE_MINUTES,
     CONF_HISTORY_ADDRESS,
     CONF_KEEP_HISTORY,
     DOMAIN,
@@ -341,7 +340,7 @@ async def test_a_conversation_is_resumed_for_as_long_as_the_owner_wants(
     minutes: int,
     messages: int,
 ) -> None:
-    server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: minutes})
+    server = await serve(WORDS, continue_minutes=minutes)
     kitchen = satellite(hass, "kitchen")
     first = await write(hass, "Play jazz.", None, ulid_now(), kitchen)
     await forget_conversations(hass, freezer)
@@ -356,7 +355,7 @@ async def test_a_conversation_is_resumed_for_as_long_as_the_owner_wants(
 async def test_a_person_resumes_in_another_dialog(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
 ) -> None:
-    server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: 30})
+    server = await serve(WORDS, continue_minutes=30)
     anna = await a_user(hass)
     await write(hass, "Hello", anna)
     await forget_conversations(hass, freezer)

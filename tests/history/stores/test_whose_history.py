@@ -16,10 +16,8 @@ from pytest_homeassistant_custom_component.common import async_fire_time_changed
 from custom_components.chatterbox.actions.history import SERVICE_PURGE
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
-    CONF_CONTINUE_MINUTES,
     CONF_HISTORY_ADDRESS,
     CONF_KEEP_HISTORY,
-    CONF_REMEMBER_FACTS,
     CONF_RULES,
     DOMAIN,
 )
@@ -75,7 +73,7 @@ async def test_people_who_use_the_same_id_share_no_conversation(
 async def test_a_chosen_id_is_resumed_for_as_long_as_the_owner_wants(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
 ) -> None:
-    server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: 30})
+    server = await serve(WORDS, continue_minutes=30)
     await say(hass, "Play jazz.")
     await forget_conversations(hass, freezer)
 
@@ -133,7 +131,7 @@ async def test_a_turn_that_ends_after_a_removal_is_not_stored(
 async def test_a_resumed_conversation_stays_one_after_a_reload(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
 ) -> None:
-    await serve(WORDS, **{CONF_CONTINUE_MINUTES: 30})
+    await serve(WORDS, continue_minutes=30)
     kitchen = satellite(hass, "kitchen")
     first = str(
         (await write(hass, "Play jazz.", None, ulid_now(), kitchen)).conversation_id
@@ -197,7 +195,7 @@ async def test_waiting_records_move_to_the_new_database(
 async def test_the_action_ask_resumes_no_dialog(
     hass: HomeAssistant, serve: Serve
 ) -> None:
-    server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: 30})
+    server = await serve(WORDS, continue_minutes=30)
     anna = await a_user(hass)
     await write(hass, "My diary is under the bed.", anna)
 
@@ -278,7 +276,7 @@ async def test_outside_content_is_marked_after_a_restart(
     settings = {
         CONF_LLM_HASS_API: ["assist", "web"],
         CONF_RULES: [{"verdict": "allow"}],
-        CONF_REMEMBER_FACTS: True,
+        "remember_facts": True,
     }
     await serve(Script(answers=answers), **settings)
     anna = await a_user(hass)
@@ -293,7 +291,7 @@ async def test_outside_content_is_marked_after_a_restart(
 async def test_a_user_who_names_a_satellite_does_not_end_its_conversation(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
 ) -> None:
-    server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: 30})
+    server = await serve(WORDS, continue_minutes=30)
     kitchen, anna = satellite(hass, "kitchen"), await a_user(hass)
     await write(hass, "Play jazz.", None, ulid_now(), kitchen)
     await write(hass, "Hello", anna, ulid_now(), kitchen)

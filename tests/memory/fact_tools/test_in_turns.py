@@ -10,8 +10,6 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.const import (
     CONF_PEOPLE_AT_SATELLITES,
-    CONF_REMEMBER_FACTS,
-    CONF_SEARCH_HISTORY,
     DOMAIN,
     EVENT_CHANGE,
 )
@@ -114,7 +112,7 @@ async def test_a_fact_is_confirmed_and_told_to_its_person_until_it_is_forgotten(
         SILENT,
         FINE,
     )
-    server = await serve(Script(answers=answers), **{CONF_REMEMBER_FACTS: True})
+    server = await serve(Script(answers=answers), remember_facts=True)
     anna, ben = await someone(hass), await someone(hass, "Ben")
     changes = async_capture_events(hass, EVENT_CHANGE)
 
@@ -146,9 +144,7 @@ async def test_a_fact_is_stored_for_the_person_of_a_satellite(
     hass: HomeAssistant, serve: Serve
 ) -> None:
     reports = ScriptedAnswer(content="I've saved that for you.")
-    server = await serve(
-        Script(answers=(REMEMBERS, reports)), **{CONF_REMEMBER_FACTS: True}
-    )
+    server = await serve(Script(answers=(REMEMBERS, reports)), remember_facts=True)
     person = {"device": place_satellite(hass), "person": "person.anna"}
     await set_home_rules(hass, **{CONF_PEOPLE_AT_SATELLITES: [person]})
     await add_person(hass, "Anna")
@@ -166,7 +162,7 @@ async def test_only_who_has_asked_for_it_is_told(
     hass: HomeAssistant, serve: Serve
 ) -> None:
     server = await serve(
-        Script(answers=(REMEMBERS, FINE, FINE, FINE)), **{CONF_REMEMBER_FACTS: True}
+        Script(answers=(REMEMBERS, FINE, FINE, FINE)), remember_facts=True
     )
     anna, ben = await someone(hass), await someone(hass, "Ben")
     await say(hass, anna)
@@ -181,7 +177,7 @@ async def test_forgotten_in_one_conversation_is_not_told_in_the_next(
     hass: HomeAssistant, serve: Serve
 ) -> None:
     answers = (REMEMBERS, FINE, calls("forget", fact=FACT), SILENT, FINE)
-    server = await serve(Script(answers=answers), **{CONF_REMEMBER_FACTS: True})
+    server = await serve(Script(answers=answers), remember_facts=True)
     anna = await someone(hass)
     await say(hass, anna)
 
@@ -204,7 +200,8 @@ async def test_earlier_conversations_are_searched_by_the_tool_for_facts_where_th
     )
     server = await serve(
         Script(answers=(ScriptedAnswer(tool_calls=(searching,)), FINE)),
-        **{CONF_REMEMBER_FACTS: True, CONF_SEARCH_HISTORY: searches},
+        remember_facts=True,
+        search_history=searches,
     )
 
     await say(hass, await someone(hass), "what did I say about the bins?")
@@ -224,7 +221,8 @@ async def test_what_a_model_reads_first_is_the_same_for_everybody(
 ) -> None:
     server = await serve(
         Script(answers=(REMEMBERS, *HELLO.answers * 4)),
-        **{CONF_REMEMBER_FACTS: True, CONF_SEARCH_HISTORY: True},
+        remember_facts=True,
+        search_history=True,
     )
     anna = await someone(hass)
     await say(hass, anna)
@@ -264,7 +262,8 @@ async def test_a_search_finds_outside_content_after_which_nothing_is_remembered(
         Script(answers=answers),
         llm_hass_api=["assist", "web"],
         rules=[{"verdict": "allow"}],
-        **{CONF_REMEMBER_FACTS: True, CONF_SEARCH_HISTORY: True},
+        remember_facts=True,
+        search_history=True,
     )
     anna = await someone(hass)
     await say(hass, anna, "what is new about my door?")

@@ -25,7 +25,6 @@ from custom_components.chatterbox.agent.conversation.prompt_fitter import Prompt
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_FALLBACKS,
-    CONF_HISTORY_TOKENS,
     CONF_KIND,
     DOMAIN,
     ServiceKind,
@@ -196,7 +195,7 @@ async def test_earlier_turns_take_no_more_than_the_owner_allows(
     hass: HomeAssistant, add: Start
 ) -> None:
     server = ScriptedChatCompletions(Script(answers=ANSWERS, after_last="start again"))
-    await add(server, **{CONF_HISTORY_TOKENS: 1_000})
+    await add(server, history_tokens=1_000)
     for number in range(24):
         await say(hass, f"What about room number {number}?")
     prompts = prompts_of(server.requests)
@@ -231,7 +230,7 @@ async def test_a_smaller_model_that_takes_over_reads_only_the_end(
     answers: list[ScriptedAnswer | ScriptedFailure] = [long] * 12
     answers += [ScriptedFailure(status=500)] * 4
     large = ScriptedChatCompletions(Script(answers=tuple(answers)))
-    await add(large, **{CONF_FALLBACKS: [small_agent], CONF_HISTORY_TOKENS: 100_000})
+    await add(large, **{CONF_FALLBACKS: [small_agent], "history_tokens": 100_000})
     for number in range(12):
         await ask_second(hass, f"What about room number {number}?")
     answer = await ask_second(hass, "And now?")
