@@ -45,7 +45,7 @@ class ToolCall:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What it does: a call that is repeated has the same."""
+        """Its tool and arguments: a call that is repeated has the same."""
         return self.name, self.arguments
 
 
