@@ -302,7 +302,10 @@ def _said_of(
     step = given.get(_STEP)
     if step is not None and action.action in _VOLUMES:
         wording = _VOLUMES[str(step).startswith(("d", "-"))]
-    named = _DATA.settings.get(action.action, {})
+    named = _DATA.settings.get(
+        action.action,
+        {},
+    )
     values = ((given.get(name), unit) for name, unit in named.items())
     settings = (
         _setting(value, unit)

@@ -578,7 +578,10 @@ class RequestCheck:
         """Return whether an entity can do what the words want, and is in one of some areas, if there are any."""
         if areas and one.area_id not in areas:
             return False
-        can = _TABLES["can"].get(one.domain, ())
+        can = _TABLES["can"].get(
+            one.domain,
+            (),
+        )
         is_there = self.hass.states.get(one.entity_id) is not None
         return bool(one.names) and is_there and not self._wanted.isdisjoint(can)
 

@@ -533,7 +533,10 @@ class ActionReader:
             for one in self._actions
             if self._lowers_alarm(one)
         }
-        return Effects(frozenset(self._actions), frozenset(self._unknowns))
+        return Effects(
+            frozenset(self._actions),
+            frozenset(self._unknowns),
+        )
 
     def _lowers_alarm(self, action: EntityAction) -> bool:
         if action.action not in _PROTECTION:

@@ -568,7 +568,12 @@ async def async_told_values(
     hass: HomeAssistant, language: str, domain: str, values: Mapping[str, Any]
 ) -> Sequence[str]:
     """Return the values of a device in words: "Cool", "21 °C", "Fan mode Auto"."""
-    names = await async_get_translations(hass, language, "entity_component", {domain})
+    names = await async_get_translations(
+        hass,
+        language,
+        "entity_component",
+        {domain},
+    )
     unit = hass.config.units.temperature_unit
     low, high = (values.get(slot) for slot in RANGE)
     words = list[str]()
@@ -596,7 +601,13 @@ async def async_told_values(
                 word = f"{name} {value:g} {PERCENTAGE}"
             case _:
                 given = str(value).lower() if isinstance(value, bool) else str(value)
-                spoken = await async_value_word(hass, language, domain, slot, given)
+                spoken = await async_value_word(
+                    hass,
+                    language,
+                    domain,
+                    slot,
+                    given,
+                )
                 word = f"{name} {spoken}"
         words.append(word)
     return words

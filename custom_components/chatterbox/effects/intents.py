@@ -389,7 +389,10 @@ def _service_effects(
     return reader.effects()
 
 
-def _setting_effects(given: intent.Intent, handler: DeviceIntent) -> Effects:
+def _setting_effects(
+    given: intent.Intent,
+    handler: DeviceIntent,
+) -> Effects:
     """Return the effects of an intent of our own. A mode turns on or off, and a range may set one."""
     data = {name: slot["value"] for name, slot in given.slots.items()}
     constraints = selection(

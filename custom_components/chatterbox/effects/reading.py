@@ -476,7 +476,10 @@ class _Composer:
     def _calls(self, command: EntityCommand) -> Iterator[IntentCall]:
         """Yield the intents of a command, after a look at the states where it depends on them."""
         states = self._states(command.ids)
-        command = _in_unit(command, self.hass.config.units.temperature_unit)
+        command = _in_unit(
+            command,
+            self.hass.config.units.temperature_unit,
+        )
         if command.act in _STEPS:
             yield from _stepped(states, command)
             return

@@ -873,7 +873,10 @@ def _child(
                 "run_id": str(run_id),
             }
         }:
-            runs = traces_of(hass, f"{domain}.{item}")
+            runs = traces_of(
+                hass,
+                f"{domain}.{item}",
+            )
             return next(
                 (one for one in runs if getattr(one, "run_id", None) == run_id), None
             )

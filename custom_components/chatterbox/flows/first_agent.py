@@ -330,7 +330,10 @@ async def async_sentences_to_try(
     store = assistants(hass)
     known = store.data if store else {}
     languages = [known[one].language for one in chosen if one in known]
-    language = next(iter(languages), hass.config.language)
+    language = next(
+        iter(languages),
+        hass.config.language,
+    )
     sentences = await async_get_sentences(hass, language)
     questions = list[str]()
     done = list[str]()

@@ -527,7 +527,11 @@ class ModelFlow(ConfigSubentryFlow):
                     else const.CONF_BUDGET_DAY
                 )
                 problems.append(
-                    Problem(budget, "budget_without_price", {"model": settings.model})
+                    Problem(
+                        budget,
+                        "budget_without_price",
+                        {"model": settings.model},
+                    )
                 )
         is_tried = asks_alike(settings, stored)
         if problems or (is_tried and not _has_other_window(settings, stored)):
@@ -660,7 +664,10 @@ class ModelFlow(ConfigSubentryFlow):
                 for name, value in values.items()
                 if self._is_shown(name, value)
             }
-        return {**form.pop(SETTINGS, {}), **form}
+        return {
+            **form.pop(SETTINGS, {}),
+            **form,
+        }
 
     def _is_shown(
         self,

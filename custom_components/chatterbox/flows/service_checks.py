@@ -200,7 +200,10 @@ async def _drops_tools(model: HTTPProvider) -> bool:
     return len(counts) > 1 and counts[0] == counts[1] > 0
 
 
-async def _input_tokens(model: HTTPProvider, request: CompletionRequest) -> int:
+async def _input_tokens(
+    model: HTTPProvider,
+    request: CompletionRequest,
+) -> int:
     """Return how many tokens of a prompt a server has read; 0 if it does not tell."""
     counted = 0
     async with aclosing(model.stream(request)) as events:

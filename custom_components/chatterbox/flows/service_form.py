@@ -181,7 +181,10 @@ def title_of(
     if known is not OTHER and URL(url).port == URL(known.base_url).port:
         place = URL(url).host or place
     # Several services may share a host and a port.
-    path = _END.sub("", URL(url).path)
+    path = _END.sub(
+        "",
+        URL(url).path,
+    )
     if path != _END.sub("", URL(known.base_url).path):
         place += path
     if known is OTHER:

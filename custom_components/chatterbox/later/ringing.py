@@ -239,7 +239,11 @@ def recognize_while_ringing(
     when = (dt_util.now() + delay).isoformat()
     return tool_request(
         LATER_TOOL,
-        {"kind": "move", "text": plan.id, "when": when},
+        {
+            "kind": "move",
+            "text": plan.id,
+            "when": when,
+        },
     )
 
 

@@ -97,7 +97,10 @@ async def _async_occasions(
     conditions: list[JsonValue] = (
         [_check(hass, plan.condition)] if plan.condition else []
     )
-    days = _days(plan, dt_util.as_local(plan.due))
+    days = _days(
+        plan,
+        dt_util.as_local(plan.due),
+    )
     if days is None:
         return [], []
     if len(days) < len(WEEKDAYS):
@@ -157,16 +160,25 @@ def _trigger(hass: HomeAssistant, condition: Condition) -> JsonObject:
     kind = "state"
     change: JsonObject = {}
     if condition.happens:
-        change = {"not_from": none[:1], "not_to": none}
+        change = {
+            "not_from": none[:1],
+            "not_to": none,
+        }
     elif condition.state == STATE_NOT_HOME:
         change = {"from": STATE_HOME, "not_to": none}
     elif condition.state:
-        change = {"not_from": none, "to": _written(hass, condition)}
+        change = {
+            "not_from": none,
+            "to": _written(hass, condition),
+        }
     else:
         kind = "numeric_state"
         change = _bounds(condition)
     if condition.seconds and not condition.happens:
-        change = {**change, "for": {"seconds": condition.seconds}}
+        change = {
+            **change,
+            "for": {"seconds": condition.seconds},
+        }
     return {
         "trigger": kind,
         "entity_id": condition.entity_id,

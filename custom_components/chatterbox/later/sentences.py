@@ -138,7 +138,12 @@ async def async_recognize_plan(
     if any(one.intent == _ADDED for one in reading.calls) or len(times) > _MOST_TIMES:
         return found
     user_id = user_input.context.user_id
-    known = await async_known_plans(hass, user_id, language, of_guest=of_guest)
+    known = await async_known_plans(
+        hass,
+        user_id,
+        language,
+        of_guest=of_guest,
+    )
     readings = [*_readings(user_input.text, language)]
     sentence = _Sentence(
         hass, user_input, plain, history, reading, times, readings, known
@@ -565,7 +570,14 @@ class _Sentence:
         others = await self.known.async_device_timers()
         if others is None:
             return None
-        timers = self._meant(sorted([*ours, *others], key=due_order), "", words.roles)
+        timers = self._meant(
+            sorted(
+                [*ours, *others],
+                key=due_order,
+            ),
+            "",
+            words.roles,
+        )
         if (ours and not others) or ("count" in words.roles and len(timers) > 1):
             return self._listing(words.roles, timers)
         spoken = " ".join(

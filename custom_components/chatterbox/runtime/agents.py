@@ -69,14 +69,23 @@ class ProviderChain:
         """Return whether any provider works, as far as is known."""
         return self.ends_offline or is_available(self.models())
 
-    def providers(
-        self, announcement: Callable[[], str], requests: LocalRequests | None
-    ) -> tuple[ManagedProvider, ...]:
-        """Return the providers of one turn. Where Home Assistant itself answers, it announces and recognizes so."""
-        models = self.models()
-        if self.ends_offline:
-            return (*models, offline_provider(announcement, requests))
-        return models
+    def provider(
+        self,
+        within: float,
+        announcement: Callable[[], str],
+        requests: LocalRequests | None,
+        *,
+        falls_back: bool,
+    ) -> LLMProvider:
+        """Return what answers in one turn, within so many seconds.
+
+        With `falls_back`, Home Assistant itself may stand in for models: it announces
+        and recognizes so.
+        """
+        providers = self.models()
+        if falls_back and self.ends_offline:
+            providers = (*providers, offline_provider(announcement, requests))
+        return FailoverProvider(providers, within=within)
 
     def models(self) -> tuple[ManagedProvider, ...]:
         """Return the providers of one turn without Home Assistant itself."""

@@ -197,7 +197,11 @@ class EarlierAgents:
         holder = _Holder.of(self._hass, source)
         agent = _Holder.of(self._hass, made).agent
         if agent:
-            found = Takeover(agent, holder.engine, holder.prefers_local)
+            found = Takeover(
+                agent,
+                holder.engine,
+                holder.prefers_local,
+            )
             if holder.agent == agent:  # which has just taken the source over
                 known = takeovers.get(source.id) or [found]
                 found = known[-1]
@@ -234,7 +238,11 @@ class EarlierAgents:
                 change.item,
             )
             known = takeovers.get(change.item_id, ())
-            takeovers[change.item_id] = with_change(known, before, now)
+            takeovers[change.item_id] = with_change(
+                known,
+                before,
+                now,
+            )
         await self._async_save(takeovers)
         await self._async_report()
 
@@ -339,7 +347,11 @@ class EarlierAgents:
                 self._takeovers = dict(stored)
         for pipeline_id, holder in self._unseen.items():
             known = self._takeovers.get(pipeline_id, ())
-            self._takeovers[pipeline_id] = with_change(known, None, holder)
+            self._takeovers[pipeline_id] = with_change(
+                known,
+                None,
+                holder,
+            )
         self._unseen = {}
         return self._takeovers
 

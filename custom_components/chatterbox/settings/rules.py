@@ -598,7 +598,11 @@ def home_rules_to_json(rules: HomeRules) -> JsonObject:
         "rules": policy_to_json(policy),
         "tool_sources": sources_to_json(policy.sources),
         "people_at_satellites": [
-            {"device": device, "person": person} for device, person in people
+            {
+                "device": device,
+                "person": person,
+            }
+            for device, person in people
         ],
     }
     given |= {key: value for key, value in others.items() if value}

@@ -283,7 +283,12 @@ def user_message(content: UserContent, files: ShownFiles) -> UserMessage:
         if isinstance(content, SpokenContent)
         else ("", "")
     )
-    return UserMessage(content.content, attachments, paragraphs(held, note), omitted)
+    return UserMessage(
+        content.content,
+        attachments,
+        paragraphs(held, note),
+        omitted,
+    )
 
 
 def _arguments_text(call: llm.ToolInput) -> str:

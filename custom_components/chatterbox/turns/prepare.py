@@ -333,7 +333,11 @@ class Continued:
         else:
             changes = None
         if sent is None or changes is None:
-            sent = _SentPrompt(prompt.instructions, self.tools, self.home)
+            sent = _SentPrompt(
+                prompt.instructions,
+                self.tools,
+                self.home,
+            )
             changes = ""
         self.prompts[self.conversation] = sent
         while len(self.prompts) > _MOST_CONVERSATIONS:

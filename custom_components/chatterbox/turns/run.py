@@ -21,7 +21,6 @@ from ..agent.events import TurnEvent
 from ..agent.loop.loop import AgenticLoop
 from ..agent.loop.turn import Turn
 from ..agent.protocols import LLMProvider
-from ..agent.providers.failover import FailoverProvider
 from ..agent.timeouts import is_cancelled
 from ..approvals.questions import Question, async_get_approvals
 from ..const import DOMAIN, LOGGER, SUBENTRY_CONVERSATION
@@ -255,19 +254,13 @@ class AgentTurns:
     ) -> LLMProvider:
         """Return what answers in a turn: the models of the agent, and Home Assistant where it may."""
         source = turn_input.source
-        chain = self._agent.chain
         requests = self._local_requests(turn_input, turn, review)
-        provider = source.provider
-        if provider is None:
-            took_over = partial(self._agent.took_over, review.sentences)
-            if source.falls_back():
-                providers = chain.providers(took_over, requests)
-            else:
-                providers = chain.models()
-            provider = FailoverProvider(
-                providers,
-                within=turn.limits.deadline,
-            )
+        provider = source.provider or self._agent.chain.provider(
+            turn.limits.deadline,
+            partial(self._agent.took_over, review.sentences),
+            requests,
+            falls_back=source.falls_back(),
+        )
         if not (requests and source.acts_locally and requests.goes_beside_model):
             return provider
         if review.check:

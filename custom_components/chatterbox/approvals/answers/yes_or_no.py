@@ -161,7 +161,10 @@ def _choice(
 ) -> tuple[int, ...] | None:
     """Return the options that an answer chooses in one language."""
     wording = ALL_WORDINGS[code]
-    first, *rest = _MARK.split(text, maxsplit=1)
+    first, *rest = _MARK.split(
+        text,
+        maxsplit=1,
+    )
     if rest and heard_words(first) in _folded(wording.corrections):
         text = rest[0]
     if spoken_words(text, wording.folded) is None:

@@ -235,7 +235,10 @@ def _longest(
     words: Phrase, start: int, phrases: Mapping[Phrase, str] | frozenset[Phrase]
 ) -> int:
     """Return the end of the longest phrase that begins at `start`; 0 if none does."""
-    longest = max(map(len, phrases), default=0)
+    longest = max(
+        map(len, phrases),
+        default=0,
+    )
     ends = range(
         min(len(words), start + longest),
         start,
