@@ -145,7 +145,6 @@ class _Lists:
     _lists: dict[str, MemoryList] = field(default_factory=dict)
     """By the id of the person."""
 
-    @callback
     def async_follow(self) -> None:
         """Show the lists of all persons, until the agent ends."""
         events = self._hass.bus

@@ -20,7 +20,6 @@ from homeassistant.core import (
     ServiceCall,
     ServiceResponse,
     SupportsResponse,
-    callback,
 )
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 
@@ -72,7 +71,6 @@ async def _async_ask(call: ServiceCall) -> ServiceResponse:
     return None
 
 
-@callback
 def _agent(
     hass: HomeAssistant,
     agent_id: str | None,

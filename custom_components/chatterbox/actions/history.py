@@ -26,7 +26,6 @@ from homeassistant.core import (
     ServiceCall,
     ServiceResponse,
     SupportsResponse,
-    callback,
 )
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers import entity_registry as er
@@ -254,7 +253,6 @@ def _async_chosen(
     )
 
 
-@callback
 def _agent(hass: HomeAssistant, entity_id: str) -> str:
     entity = er.async_get(hass).async_get(entity_id)
     is_agent = (

@@ -50,7 +50,7 @@ from homeassistant.const import (
     ATTR_TEMPERATURE,
     PERCENTAGE,
 )
-from homeassistant.core import HomeAssistant, State, callback
+from homeassistant.core import HomeAssistant, State
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import config_validation as cv, intent
 from homeassistant.helpers.translation import async_get_translations
@@ -635,7 +635,6 @@ DEVICE_INTENTS: Final = (
 )
 
 
-@callback
 def async_register_device_intents(hass: HomeAssistant) -> None:
     """Register the intents."""
     for one in DEVICE_INTENTS:

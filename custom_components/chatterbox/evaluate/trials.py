@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.singleton import singleton
@@ -148,7 +148,6 @@ class Trials:
         self._notify()
         return trial
 
-    @callback
     def async_stop(self, only: RunningTrial | None = None) -> None:
         """Stop the trial that is under way, or only a certain one. Its answers so far are kept."""
         trial = self.running

@@ -8,7 +8,7 @@ from typing import Final, Unpack
 
 import voluptuous as vol
 from homeassistant.components.http import KEY_HASS_USER
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.http import current_request
 from homeassistant.helpers.selector import (
@@ -230,7 +230,6 @@ def _path(
     return names
 
 
-@callback
 def async_free_title(
     hass: HomeAssistant,
     usual: str,

@@ -128,7 +128,6 @@ class Histories:
             self._awaited.discard(ended)
             ended.set_result(None)
 
-    @callback
     def of(self, entry: ConfigEntry) -> HistoryStore | None:
         """Return the store of an entry; None while it is not open, or for an invalid URL."""
         opened = self._open.get(self.address(entry))
@@ -341,7 +340,6 @@ class TurnRecording:
             await self._acknowledgement.stored(_TIMEOUT)
 
 
-@callback
 def async_keeps_turns(hass: HomeAssistant, agent: str) -> bool:
     """Return whether the agent of a subentry id keeps a history; false for one whose records were deleted with it."""
     entries = hass.config_entries.async_entries(DOMAIN)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final, Self
 
 from homeassistant.components.homeassistant import async_should_expose
-from homeassistant.core import HomeAssistant, State, callback, split_entity_id
+from homeassistant.core import HomeAssistant, State, split_entity_id
 from homeassistant.helpers import (
     area_registry as ar,
     device_registry as dr,
@@ -301,7 +301,6 @@ def entity_name(hass: HomeAssistant, entity_id: str) -> str:
     return registered or spoken(split_entity_id(entity_id)[1])
 
 
-@callback
 def area_name(hass: HomeAssistant, entity_id: str) -> str:
     """Return the spoken name of the area of an entity; empty if it is in none."""
     area_id = areas_of_entities(hass).get(entity_id)

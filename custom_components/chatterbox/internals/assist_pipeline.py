@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 
 from ..const import LOGGER
 from .reliance import Reliance
@@ -32,14 +32,12 @@ _DEBUG: Final[Reliance[PipelineData]] = Reliance(
 )
 
 
-@callback
 def assistants(hass: HomeAssistant) -> PipelineStorageCollection | None:
     """Return the assistants; None if the home has none. Source: `runtime.PipelineData`."""
     found = _STORE.find(hass)
     return found.pipeline_store if found else None
 
 
-@callback
 def debug_runs(hass: HomeAssistant) -> Iterable[Mapping[str, dict[str, object]]]:
     """Return the data of the last event of each type of each debug run. Source: `runtime.PipelineRunDebug`."""
     found = _DEBUG.find(hass)
@@ -61,7 +59,6 @@ def debug_runs(hass: HomeAssistant) -> Iterable[Mapping[str, dict[str, object]]]
         return ()
 
 
-@callback
 def may_speak(hass: HomeAssistant, conversation_id: str) -> bool:
     """Return whether a pipeline speaks, or has spoken, the answers of a conversation. Source: `PipelineRun.start`."""
     starts = (run.get("run-start", {}) for run in debug_runs(hass))

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.const import STATE_UNAVAILABLE
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 
 from .reliance import Reliance
 
@@ -15,7 +15,6 @@ _CALENDARS: Final = Reliance(
 )
 
 
-@callback
 def calendar_entity(
     hass: HomeAssistant,
     entity_id: str,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ChatLog, ConversationInput
 from homeassistant.components.conversation.const import ChatLogEventType
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.chat_session import ChatSession
 
@@ -66,7 +66,6 @@ _RECENT: Final = Reliance(
 )
 
 
-@callback
 def built_in_agent(
     hass: HomeAssistant,
     sentence: str = "",
@@ -110,7 +109,6 @@ async def async_texts(
     return None
 
 
-@callback
 def mismatch_words(
     hass: HomeAssistant, missed: intent.MatchFailedError | RecognizeResult
 ) -> tuple[str, Mapping[str, object]]:
@@ -130,7 +128,6 @@ def mismatch_words(
     return words
 
 
-@callback
 def stored_chat_logs(hass: HomeAssistant) -> dict[str, ChatLog]:
     """Return the chat logs by conversation id, to read and change. Source: `chat_log.DATA_CHAT_LOGS`."""
     found = _CHAT_LOGS.find(hass)
@@ -140,7 +137,6 @@ def stored_chat_logs(hass: HomeAssistant) -> dict[str, ChatLog]:
     return logs
 
 
-@callback
 def keep_session(hass: HomeAssistant, session: ChatSession) -> None:
     """Keep a session whose block ends with an exception. Source: `homeassistant.helpers.chat_session`."""
     found = _SESSIONS.find(hass)
@@ -149,7 +145,6 @@ def keep_session(hass: HomeAssistant, session: ChatSession) -> None:
         hass.data[found.DATA_CHAT_SESSION_CLEANUP].schedule()
 
 
-@callback
 def set_tools(
     chat_log: ChatLog,
     instance: llm.APIInstance | None,
@@ -166,7 +161,6 @@ def set_tools(
     vars(chat_log)["_llm_api_key"] = None
 
 
-@callback
 def async_show(chat_log: ChatLog) -> None:
     """Show the state of a chat log to those who follow it. Source: `chat_log.DATA_SUBSCRIPTIONS`."""
     found = _LISTENERS.find(chat_log.hass)
@@ -180,7 +174,6 @@ def async_show(chat_log: ChatLog) -> None:
             )
 
 
-@callback
 def clear_traces(hass: HomeAssistant, text: str) -> None:
     """Clear the traces if one contains a text: the three that are kept cannot be edited. Source: `trace`."""
     found = _RECENT.find(hass)

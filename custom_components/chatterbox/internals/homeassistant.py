@@ -5,7 +5,7 @@ from copy import copy
 from typing import Final
 
 import voluptuous as vol
-from homeassistant.core import HomeAssistant, ServiceRegistry, State, callback
+from homeassistant.core import HomeAssistant, ServiceRegistry, State
 
 from .reliance import Reliance
 
@@ -21,7 +21,6 @@ _SCENES: Final = Reliance(
 )
 
 
-@callback
 def view_of(hass: HomeAssistant, services: ServiceRegistry) -> HomeAssistant:
     """Return a view of the running home with other services, which shares all else. Source: `core.HomeAssistant`."""
     home = object.__new__(HomeAssistant)
@@ -33,7 +32,6 @@ def view_of(hass: HomeAssistant, services: ServiceRegistry) -> HomeAssistant:
     return home
 
 
-@callback
 def listen_exposure(
     hass: HomeAssistant, assistant: str, listener: Callable[[], None]
 ) -> bool:
@@ -48,7 +46,6 @@ def listen_exposure(
     return found is not None
 
 
-@callback
 def states_of_scene(
     hass: HomeAssistant,
     entity_id: str,
@@ -72,7 +69,6 @@ def states_of_scene(
     return states.values()
 
 
-@callback
 def parsed_states(
     hass: HomeAssistant,
     entities: object,

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Final
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 
 from .reliance import Reliance
 
@@ -12,7 +12,6 @@ _AUTH: Final = Reliance(
 )
 
 
-@callback
 def may_be_signed(
     hass: HomeAssistant,
     parameters: Collection[str],

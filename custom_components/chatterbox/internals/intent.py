@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 from homeassistant.helpers.script import Script
 
@@ -63,7 +63,6 @@ CLASSES: Final = tuple(
 )
 
 
-@callback
 def handler_path(handler: intent.IntentHandler) -> str:
     """Return the path of one of Home Assistant's own handlers, or an empty text."""
     kind = type(handler)
@@ -73,7 +72,6 @@ def handler_path(handler: intent.IntentHandler) -> str:
     return ""
 
 
-@callback
 def actions_of_script(handler: intent.IntentHandler) -> object:
     """Return the `Script` of an intent that is a script, None without actions, anything else if that is unknown.
 
@@ -95,7 +93,6 @@ def actions_of_script(handler: intent.IntentHandler) -> object:
     )
 
 
-@callback
 def control_guide(hass: HomeAssistant) -> str:
     """Return what Assist's prompt says about controlling devices; empty if that is unknown. Source: `intent.llm`."""
     guide: str = (

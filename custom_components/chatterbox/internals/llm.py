@@ -5,7 +5,6 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from homeassistant.core import callback
 from homeassistant.helpers import llm
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
@@ -65,7 +64,6 @@ TOOLS: Final = tuple(
 )
 
 
-@callback
 def known_tool(tool: llm.Tool) -> KnownTool | None:
     """Return which tool of Home Assistant a tool is; None for one of another component, or of none."""
     return _known(f"{type(tool).__module__}.{type(tool).__qualname__}")
@@ -104,7 +102,6 @@ async def async_assist_platforms(api: llm.API) -> _Platforms | None:
     return last[components]
 
 
-@callback
 def live_context_tool(api: llm.API) -> llm.Tool | None:
     """Return the tool that reads states of the home. Source: `homeassistant.components.homeassistant.llm`."""
     tool: llm.Tool | None = (

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 
 from .reliance import Reliance
 
@@ -11,7 +11,6 @@ _UTIL: Final = Reliance(
 )
 
 
-@callback
 def notify_action(
     hass: HomeAssistant,
     webhook_id: str,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, NamedTuple
 
-from homeassistant.core import HomeAssistant, State, callback
+from homeassistant.core import HomeAssistant, State
 from homeassistant.util import dt as dt_util
 
 from .reliance import Reliance
@@ -47,7 +47,6 @@ _FROM_OUTSIDE: Final = frozenset({"gas", "grid", "water"})
 """Kinds of sources of the energy dashboard that the home uses; the sun and batteries are its own."""
 
 
-@callback
 def records(hass: HomeAssistant) -> bool:
     """Return whether states are recorded, and can be read."""
     return "recorder" in hass.config.components and all(
@@ -55,7 +54,6 @@ def records(hass: HomeAssistant) -> bool:
     )
 
 
-@callback
 def days_kept(hass: HomeAssistant) -> int:
     """Return for how many days states are kept. Source: `Recorder.keep_days`."""
     found = _INSTANCE.find(hass)

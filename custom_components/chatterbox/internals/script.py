@@ -5,7 +5,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.entity_component import EntityComponent
 from homeassistant.helpers.script import Script
@@ -48,7 +48,6 @@ ENTITIES: Final = tuple(
 )
 
 
-@callback
 def script_of(
     hass: HomeAssistant,
     entity_id: str,

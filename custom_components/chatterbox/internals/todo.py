@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 
 from .reliance import Reliance
 
@@ -15,7 +15,6 @@ _LISTS: Final = Reliance(
 )
 
 
-@callback
 def items_on_list(
     hass: HomeAssistant,
     entity_id: str,

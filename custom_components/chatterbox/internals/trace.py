@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 
 from .reliance import Reliance
 
@@ -31,7 +31,6 @@ def exception_of(trace: object) -> BaseException | None:
     return None
 
 
-@callback
 def traces_of(
     hass: HomeAssistant,
     key: str,

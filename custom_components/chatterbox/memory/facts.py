@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, assert_never
 
-from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant, callback
+from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.singleton import singleton
@@ -149,7 +149,6 @@ class Memories:
             async with self._one_at_a_time:
                 await self._async_known()
 
-    @callback
     def facts(self, keeper: Keeper) -> tuple[Fact, ...]:
         """Return the facts of a keeper, oldest first; none before they are loaded."""
         person = (self._people or {}).get(keeper)
@@ -157,12 +156,10 @@ class Memories:
             return _current(person.facts)
         return ()
 
-    @callback
     def keepers(self) -> tuple[Keeper, ...]:
         """Return all keepers of facts."""
         return tuple(self._people or ())
 
-    @callback
     def people(self, agent: str) -> dict[str, str]:
         """Return the names of the people who have facts with an agent, by their ids."""
         return {

@@ -85,14 +85,22 @@ class _Sentence:
     ) -> Iterator[tuple[str, Mapping[str, _Place]]]:
         """Yield the ways in which phrases cover all words but courtesy: what they want, and their slots."""
         for start in self._without_small(0):
-            for end, action, slots in tree.matches(self.heard, start, self._filled):
+            for end, action, slots in tree.matches(
+                self.heard,
+                start,
+                self._filled,
+            ):
                 if len(self.heard) in self._without_small(end):
                     yield action, slots
 
     def _filled(self, name: str, at: int) -> Iterator[tuple[int, Mapping[str, _Place]]]:
         """Yield where words may end that stand for a slot, and what they fill."""
         if name in self.rules:
-            found = self.rules[name].matches(self.heard, at, self._filled)
+            found = self.rules[name].matches(
+                self.heard,
+                at,
+                self._filled,
+            )
             yield from ((end, slots) for end, _, slots in found)
             return
         ends = (

@@ -191,7 +191,11 @@ class Parts:
     @cached_property
     def acts(self) -> Sequence[str]:
         """The acts that may be meant, by one or by two parts of one: "把…打开" is to open, or to turn on."""
-        match self.all(Role.ACT, Role.VERB, Role.PARTICLE):
+        match self.all(
+            Role.ACT,
+            Role.VERB,
+            Role.PARTICLE,
+        ):
             case [PhraseSpan(role=Role.ACT, value=act)]:
                 return (act,)
             case [
@@ -230,7 +234,15 @@ def read(
         _cost,
         MOST_READINGS,
     )
-    return tuple(Reading(sentence, tuple(found), spans, names) for _, spans in ways)
+    return tuple(
+        Reading(
+            sentence,
+            tuple(found),
+            spans,
+            names,
+        )
+        for _, spans in ways
+    )
 
 
 def _divided(
@@ -248,7 +260,14 @@ def _divided(
             (one for one in parts if _is_pair(*one, names)),
             (word,),
         )
-        found += [Token(part, token.start, token.end) for part in pair]
+        found += [
+            Token(
+                part,
+                token.start,
+                token.end,
+            )
+            for part in pair
+        ]
     return found
 
 

@@ -74,7 +74,11 @@ _NAMES: Final = SILENT | NAMING
 _DOING: Final = ACTING | {Role.STATE}
 
 
-def with_chosen(choice: Choice, answer: str, names: HomeVocabulary) -> str:
+def with_chosen(
+    choice: Choice,
+    answer: str,
+    names: HomeVocabulary,
+) -> str:
     """Return the sentence of a choice with the entity that an answer means; empty if it means none, or says more.
 
     A room means the only one of them that is there.

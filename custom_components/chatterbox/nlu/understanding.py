@@ -116,7 +116,13 @@ def understand(
     for reading in readings:
         if reading.unknown:
             break
-        requests = _requests(Parts(reading.spans, reading, surroundings))
+        requests = _requests(
+            Parts(
+                reading.spans,
+                reading,
+                surroundings,
+            )
+        )
         if not any(
             isinstance(one, (Choice, OpenQuestion, UnknownName)) for one in requests
         ):
@@ -533,7 +539,11 @@ def _to_play(parts: Parts) -> PlayRequest | None:
     else:
         groups = []
     for group in groups:
-        found = CommandTargets(parts.of(group), "play", PLAYER).found()
+        found = CommandTargets(
+            parts.of(group),
+            "play",
+            PLAYER,
+        ).found()
         if not isinstance(found, frozenset):
             return None
         players |= found

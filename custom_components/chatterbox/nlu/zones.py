@@ -52,9 +52,19 @@ def _countries() -> Iterator[tuple[str, str]]:
     """Yield the countries in which it is the same time everywhere, with one of their zones."""
     with suppress(ModuleNotFoundError, FileNotFoundError):
         folder = resources.files("tzdata").joinpath("zoneinfo")
-        names = dict(_rows(folder.joinpath("iso3166.tab").read_text("utf-8"), 0, 1))
+        names = dict(
+            _rows(
+                folder.joinpath("iso3166.tab").read_text("utf-8"),
+                0,
+                1,
+            )
+        )
         by_country: dict[str, list[str]] = {}
-        for code, zone in _rows(folder.joinpath("zone.tab").read_text("utf-8"), 0, 2):
+        for code, zone in _rows(
+            folder.joinpath("zone.tab").read_text("utf-8"),
+            0,
+            2,
+        ):
             by_country.setdefault(code, []).append(zone)
         now = datetime.now(UTC)
         for code, found in by_country.items():

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from homeassistant.const import Platform
-from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util import dt as dt_util
@@ -23,7 +23,6 @@ GUEST_MODE: Final = f"{DOMAIN}_guest_mode"
 GUEST_MODE_ON: Final = "switch.turn_on"
 
 
-@callback
 def guest_switch(hass: HomeAssistant) -> str | None:
     """Return the entity id of the switch, if there is one."""
     return er.async_get(hass).async_get_entity_id(

@@ -122,7 +122,6 @@ class ContextWatch:
             EVENT_CALL_SERVICE, self._on_asking, event_filter=_is_asking
         )
 
-    @callback
     def callers(self, context: Context) -> Callers:
         """Return the callers in a context."""
         own = self._known.get(context.id) or self._unheard(
@@ -144,7 +143,6 @@ class ContextWatch:
         known.has_turn = True
         known.begins_with_turn = known.begins_with_turn or not known.entity_ids
 
-    @callback
     def detach(self, context: Context) -> None:
         """Separate a new context from its parents."""
         known = self._of(context)

@@ -96,7 +96,6 @@ class RecentTurns:
             self._on_entry,
         )
 
-    @callback
     def of(self, agent: str) -> tuple[RecentTurn, ...]:
         """Return the last turns of an agent, by its subentry id, the newest last."""
         return tuple(self._turns.get(agent, ()))

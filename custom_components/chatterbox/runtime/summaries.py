@@ -83,7 +83,6 @@ class ConversationSummaries:
         self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
         self._writing: dict[str, asyncio.Task[None]] = {}
 
-    @callback
     def of(self, conversation_id: str) -> Summary | None:
         """Return the summary of the beginning of a conversation; None without one."""
         known = self._conversations.get(conversation_id)

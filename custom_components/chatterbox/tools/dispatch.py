@@ -22,7 +22,7 @@ from homeassistant.components.climate import (
 )
 from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.const import CONF_ACTION
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import (
     area_registry as ar,
@@ -323,7 +323,6 @@ class LlmToolDispatcher:
         }
         """By name."""
 
-    @callback
     def targets(
         self,
         name: str,
