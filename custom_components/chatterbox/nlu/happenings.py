@@ -5,7 +5,7 @@ The words by language are in `languages/<language>/happenings.toml`, beside thos
 passed on as it was said.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from ..agent.text import MOST_UNDERSTOOD, base_language, read_language_files
 from ..speech.text.phrases import PhraseTree, Token, divided
-from .kinds import BY_STATE, KINDS, OPENINGS
+from .kinds import BY_STATE, CLASSES, KINDS, OPENINGS
 from .lexicon import (
     COMMA,
     SMALL,
@@ -67,15 +67,11 @@ _BOUNDS: Final = {
 _NUMBERS: Final = frozenset({"sensor", "number", "input_number"})
 _OF_PEOPLE: Final = frozenset({"home", "not_home"})
 _PRESSED: Final = frozenset({"button", "event", "input_button"})
-_BY_CLASS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
-    "open": ("on", OPENINGS),
-    "closed": ("off", OPENINGS),
-    "motion": ("on", frozenset({"motion", "occupancy", "presence"})),
-    "still": ("off", frozenset({"motion", "occupancy", "presence"})),
-    "wet": ("on", frozenset({"moisture"})),
-    "smoke": ("on", frozenset({"smoke"})),
+_OPPOSITES: Final = {
+    "closed": "open",
+    "still": "motion",
 }
-"""States of binary sensors of some device classes, by the values of the lexicon."""
+"""States in which binary sensors are off, with those in which they are on."""
 
 
 class Happening(NamedTuple):
@@ -355,14 +351,13 @@ def _state_of(
         is_bell = entity.domain in _PRESSED
         return "" if is_bell else None
     if entity.domain == "binary_sensor":
-        is_open = entity.device_class in OPENINGS
-        value, classes = _BY_CLASS.get(
-            state,
-            (state, frozenset({entity.device_class})),
-        )
-        is_named = value in {"on", "off"} and not (is_open and state not in _BY_CLASS)
-        if is_named and entity.device_class in classes:
-            return value
+        if state in {"on", "off"}:
+            return None if entity.device_class in OPENINGS else state
+        told = _OPPOSITES.get(state, state)
+        # A car that moves is no motion in a room.
+        classes = CLASSES.get(told, frozenset()) - {"moving"}
+        if entity.device_class in classes:
+            return "on" if told == state else "off"
         return None
     if entity.domain in BY_STATE.get(state, ()):
         return state

@@ -32,33 +32,41 @@ class EntityKind:
 
 class _Data(TypedDict):
     kinds: dict[str, EntityKind]
+    sensors: dict[str, str]
     domains: dict[str, dict[str, str]]
 
 
 _DATA: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Data)
 
 
-def _domains_by(field: str) -> Mapping[str, frozenset[str]]:
-    """Return the domains with a value in a field, by the values."""
+def _by_word(texts: Mapping[str, str]) -> Mapping[str, frozenset[str]]:
+    """Return the keys of texts by the words in these."""
     found = defaultdict[str, set[str]](set)
-    for domain, fields in _DATA["domains"].items():
-        for value in fields.get(field, "").split():
-            found[value].add(domain)
-    return {value: frozenset(domains) for value, domains in found.items()}
+    for key, text in texts.items():
+        for word in text.split():
+            found[word].add(key)
+    return {word: frozenset(keys) for word, keys in found.items()}
 
 
-ACTS_ON: Final = _domains_by("acts")
+def domains_by(field: str) -> Mapping[str, frozenset[str]]:
+    """Return the domains with a value in a field, by the values."""
+    domains = _DATA["domains"].items()
+    return _by_word({domain: fields.get(field, "") for domain, fields in domains})
+
+
+ACTS_ON: Final = domains_by("acts")
 """The domains that an act is for."""
-BY_STATE: Final = _domains_by("states")
+BY_STATE: Final = domains_by("states")
 """The domains of entities that may be in a state."""
-BY_ASPECT: Final = _domains_by("aspects")
+BY_ASPECT: Final = domains_by("aspects")
 """The domains of entities of which a property may be set."""
-BY_UNIT: Final = _domains_by("units")
+BY_UNIT: Final = domains_by("units")
 """The domains of entities that may be set to an amount in a unit; `number` is none."""
 ON_OFF: Final = BY_STATE["on"]
 OPENED: Final = BY_STATE["open"]
-OPENINGS: Final = frozenset({"door", "garage_door", "opening", "window"})
-"""The classes of sensors that tell whether something is open."""
+CLASSES: Final = _by_word(_DATA["sensors"])
+"""The device classes of binary sensors that tell whether something is in a state."""
+OPENINGS: Final = CLASSES["open"]
 KINDS: Final[Mapping[str, EntityKind]] = {
     **_DATA["kinds"],
     **{

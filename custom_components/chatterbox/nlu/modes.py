@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence, Set as AbstractSet
 from itertools import pairwise
 from typing import Final
 
-from .kinds import KINDS
+from .kinds import KINDS, domains_by
 from .lexicon import SILENT, SMALL, Role
 from .reading import ACTING, NAMING, Parts, PhraseSpan
 from .requests import Choice, DeviceSetting, PlayerGroup, StateQuestion
@@ -68,25 +68,7 @@ _TEMPERATURES: Final = frozenset({"celsius", "fahrenheit"})
 _BETWEEN: Final = frozenset({"between", "from"})
 _JOINING: Final = frozenset({"with", "to"})
 
-_ASKED: Final = {
-    **dict.fromkeys(
-        (
-            "mode",
-            "preset",
-            "fan_mode",
-            "setting",
-        ),
-        CLIMATE,
-    ),
-    **dict.fromkeys(
-        (
-            "source",
-            "sound_mode",
-            "song",
-        ),
-        PLAYER,
-    ),
-}
+_ASKED: Final = domains_by("asked")
 """The domains of the devices, by the property that is asked about."""
 _OF_QUESTIONS: Final = (
     SMALL

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from .kinds import BY_STATE, KINDS, ON_OFF, OPENINGS, EntityKind
+from .kinds import BY_STATE, CLASSES, KINDS, ON_OFF, EntityKind
 from .lexicon import ARTICLE, SILENT, WEEKDAYS, Role, tokens_of_phrase
 from .reading import NAMING, Parts, Reading
 from .requests import StateQuestion, WorldQuestion
@@ -97,22 +97,8 @@ _BY_STATE: Final = {
     ),
 }
 """The domains of entities that may be in a state."""
-_MOVING: Final = frozenset({"motion", "moving", "occupancy", "presence"})
-_SENSED: Final = {
-    **dict.fromkeys(
-        ("motion", "occupied"),
-        _MOVING,
-    ),
-    "smoke": frozenset({"smoke"}),
-    "wet": frozenset({"moisture"}),
-    "charging": frozenset({"battery_charging"}),
-}
-"""The classes of sensors that alone tell of a state."""
-_CLASSES: Final = _SENSED | {
-    **dict.fromkeys(("on", "off"), frozenset({"light", "plug", "power", "running"})),
-    **dict.fromkeys(("open", "closed"), OPENINGS),
-}
-"""The classes of sensors that tell whether something is in a state."""
+_SENSED: Final = CLASSES.keys() - BY_STATE.keys()
+"""States of which sensors alone tell."""
 _SHUT: Final = frozenset({"off", "closed", "locked"})
 """States that are wanted of all: "are the lights off?"."""
 _ANY: Final = frozenset({"anything", "everything"})
@@ -419,7 +405,7 @@ def is_of_kind(
 def _may_be(entity: KnownEntity, state: str) -> bool:
     """Return whether an entity may be in a state."""
     if entity.domain == "binary_sensor":
-        return entity.device_class in _CLASSES.get(state, ())
+        return entity.device_class in CLASSES.get(state, ())
     return entity.domain in _BY_STATE.get(state, ())
 
 

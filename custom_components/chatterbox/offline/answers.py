@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
 from math import isfinite
+from pathlib import Path
 from typing import Final, assert_never
 
 from homeassistant.components.binary_sensor import DOMAIN as BINARY_SENSOR
@@ -39,7 +40,7 @@ from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util import dt as dt_util
 
-from ..agent.text import compared
+from ..agent.text import compared, read_data_file
 from ..effects.device_intents import RANGE, async_told_values, entity_target
 from ..effects.reading import Answered
 from ..home.entities import Home
@@ -61,15 +62,10 @@ from ..speech.sentences import async_get_sentences
 from ..speech.text.times import spoken_date, spoken_time, spoken_weekday
 from .handling import state_sentence
 
-_CONDITIONS: Final[Mapping[str, frozenset[str]]] = {
-    "rain": frozenset({"rainy", "pouring", "lightning-rainy", "snowy-rainy"}),
-    "snow": frozenset({"snowy", "snowy-rainy"}),
-    "sun": frozenset({"sunny"}),
-    "wind": frozenset({"windy", "windy-variant"}),
-    "fog": frozenset({"fog"}),
-    "clouds": frozenset({"cloudy", "partlycloudy"}),
-    "storm": frozenset({"lightning", "lightning-rainy", "hail", "exceptional"}),
-}
+_CONDITIONS: Final = read_data_file(
+    Path(__file__).with_suffix(".toml"), dict[str, frozenset[str]]
+)
+"""The conditions of weather entities, by the topics of questions that they answer."""
 NOT_SET: Final = "\N{EN DASH}"
 _MOST_NAMED: Final = 9
 """Names in a question: more are too many to listen to."""
