@@ -49,27 +49,17 @@ class _Search:
 
     slot: str
     name: str
-    area: str | None
-    floor: str | None
-    domains: frozenset[str]
-    device_classes: frozenset[str]
-    takes_area: bool
-    """True if the call can give the area."""
-    takes_domain: bool
-    """True if the call can give the domain."""
+    constraints: intent.MatchTargetsConstraints
+    """The rest of them: area, floor, domains and device classes."""
+    naming: Naming
+    """All that the call may give."""
 
-    def fitting(
-        self, hass: HomeAssistant, assistant: str, entity_ids: Iterable[str]
-    ) -> frozenset[str]:
+    def fitting(self, hass: HomeAssistant, entity_ids: Iterable[str]) -> frozenset[str]:
         """Return the given entities that match area, floor, domains and device classes of the call."""
-        kinds = self.domains or None, self.device_classes or None
-        constraints = intent.MatchTargetsConstraints(
-            None, self.area, self.floor, *kinds, assistant=assistant
-        )
         return frozenset(
             [
                 state.entity_id
-                for state in matching_states(hass, constraints, entity_ids)
+                for state in matching_states(hass, self.constraints, entity_ids)
             ]
         )
 
@@ -137,17 +127,21 @@ class NameResolver(Hooks):
             naming,
             prefix,
             given,
+            self._llm_context.assistant,
         )
         if search is None or search.name == EVERYTHING:
             return given
         if self._hass.states.get(search.name):
             return given
-        if search.area and (floor_id := floor_called(self._hass, search.area)):
-            search = replace(
-                search,
-                area=None,
-                floor=floor_id,
+        area = search.constraints.area_name
+        floor_id = floor_called(self._hass, area) if area else None
+        if floor_id:
+            constraints = replace(
+                search.constraints,
+                area_name=None,
+                floor_name=floor_id,
             )
+            search = replace(search, constraints=constraints)
         name = self._meant(
             tool,
             search,
@@ -241,11 +235,7 @@ class NameResolver(Hooks):
     ) -> Deny | JsonValue:
         """Return the name for the entity that is meant: the one that was given, unless it has to be replaced."""
         home = async_get_home(self._hass, self._llm_context.assistant)
-        fitting = partial(
-            search.fitting,
-            self._hass,
-            self._llm_context.assistant,
-        )
+        fitting = partial(search.fitting, self._hass)
         names = _names(home)
         reads = tool.annotations.read_only
         known = fitting(names.known.get(compared(search.name), frozenset()))
@@ -344,24 +334,26 @@ def _search(
     naming: Naming,
     prefix: str,
     arguments: JsonObject,
+    assistant: str | None,
 ) -> _Search | None:
     """Return the search of a call that selects entities by name; None for others."""
     given = {slot: text_of(arguments.get(f"{prefix}{slot}")) for slot in naming.slots}
     name = given.get("name")
     if not name:
         return None
-    domains = frozenset(map(str.lower, texts_of(arguments.get("domain"))))
-    domains = domains or naming.domains
-    classes = frozenset(texts_of(arguments.get("device_class")))
+    domains = {*map(str.lower, texts_of(arguments.get("domain")))} or {*naming.domains}
+    constraints = intent.MatchTargetsConstraints(
+        area_name=given.get("area") or None,
+        floor_name=given.get("floor") or None,
+        domains=domains or None,
+        device_classes={*texts_of(arguments.get("device_class"))} or None,
+        assistant=assistant,
+    )
     return _Search(
         f"{prefix}name",
         name,
-        given.get("area") or None,
-        given.get("floor") or None,
-        domains,
-        classes,
-        "area" in naming.slots,
-        naming.takes_domain,
+        constraints,
+        naming,
     )
 
 
@@ -439,12 +431,12 @@ def _which_one(
             (entity.entity_id.partition(".")[0] for entity in entities),
         )
     )
-    if search.takes_area and len(places) > 1:
+    if "area" in search.naming.slots and len(places) > 1:
         where = _some(sorted(filter(None, places)))
         return f"{several}: in {where}. Give the area too, or ask which one is meant."
     if len(names) == len(entities):
         return f"{several}: {_some(list(names))}. Give the whole name, or ask which one is meant."
-    if search.takes_domain and len(domains) == len(entities):
+    if search.naming.takes_domain and len(domains) == len(entities):
         return f"{several}. Give the domain: {' or '.join(sorted(domains))}."
     ids = [entity.entity_id for entity in entities]
     return f"{several}. Ask which one is meant, then give it as the name: {_some(ids)}."
