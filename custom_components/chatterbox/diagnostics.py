@@ -23,7 +23,7 @@ from .history.stores import async_get_histories
 from .repairs import unreadable_files
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.recent_turns import async_get_recent_turns
-from .settings.agent import AgentSettings
+from .settings.agent import AgentSettings, existing_agents
 from .settings.redaction import known_secrets, without_secrets
 from .settings.rules import async_get_home_rules, home_rules_to_json
 from .tools.llm_apis import context_without_speaker
@@ -167,12 +167,7 @@ async def _async_agent(
         )
     else:
         prompt = None
-    entries = hass.config_entries.async_entries(DOMAIN)
-    titles = {
-        one.subentry_id: one.title
-        for each in entries
-        for one in each.subentries.values()
-    }
+    titles = {agent_id: one.title for agent_id, one in existing_agents(hass).items()}
     return {
         "title": agent.title,
         "type": agent.subentry_type,

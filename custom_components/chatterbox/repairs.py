@@ -275,15 +275,10 @@ def async_report_unreadable_file(
 
 def unreadable_files(hass: HomeAssistant) -> list[str]:
     """Return the names of the stored files that are reported to be unreadable."""
-    reported = (
-        one.issue_id
-        for one in ir.async_get(hass).issues.values()
-        if one.domain == DOMAIN and one.active
-    )
     return [
-        issue_id.removesuffix(_IS_UNREADABLE)
-        for issue_id in reported
-        if issue_id.endswith(_IS_UNREADABLE)
+        one.issue_id.removesuffix(_IS_UNREADABLE)
+        for one in _reported(hass)
+        if one.active and one.issue_id.endswith(_IS_UNREADABLE)
     ]
 
 
@@ -389,11 +384,8 @@ def async_report_unguarded(
     `request` is an example, empty if there is none.
     """
     found = {f"unguarded_{agent_id}_{pipeline.id}": pipeline for pipeline in pipelines}
-    for issue in [*ir.async_get(hass).issues.values()]:
-        is_unguarded = issue.domain == DOMAIN and issue.issue_id.startswith(
-            "unguarded_"
-        )
-        is_own = is_unguarded and issue.data and issue.data.get("agent_id") == agent_id
+    for issue in _reported(hass, "unguarded_"):
+        is_own = issue.data and issue.data.get("agent_id") == agent_id
         if (
             is_own
             and issue.issue_id not in found
@@ -433,12 +425,8 @@ def async_report_disabled_agents(
         f"agent_disabled_{pipeline.id}": (pipeline, settings)
         for pipeline, settings in assistants
     }
-    for issue in [*ir.async_get(hass).issues.values()]:
-        if (
-            issue.domain == DOMAIN
-            and issue.issue_id.startswith("agent_disabled_")
-            and issue.issue_id not in found
-        ):
+    for issue in _reported(hass, "agent_disabled_"):
+        if issue.issue_id not in found:
             ir.async_delete_issue(
                 hass,
                 DOMAIN,
@@ -490,6 +478,15 @@ async def async_create_fix_flow(
 ) -> RepairsFlow:
     """Return the dialog of an issue; they differ in the settings that they give."""
     return _ChangeAssistant()
+
+
+def _reported(hass: HomeAssistant, kind: str = "") -> list[ir.IssueEntry]:
+    """Return the issues of ours, those whose ids begin with a kind."""
+    return [
+        one
+        for one in ir.async_get(hass).issues.values()
+        if one.domain == DOMAIN and one.issue_id.startswith(kind)
+    ]
 
 
 def _number(number: int | None) -> str:

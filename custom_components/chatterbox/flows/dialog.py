@@ -22,6 +22,7 @@ from homeassistant.loader import async_get_loaded_integration
 
 from ..const import DOMAIN
 from ..internals.frontend import async_profile_language
+from ..settings.agent import existing_agents
 from ..settings.options import Problem
 from ..speech.sentences import async_closest_language, async_get_sentences
 
@@ -236,10 +237,7 @@ def async_free_title(
     *others: str,
 ) -> str:
     """Return the usual title of an agent or a task, or else one of some others, or else the usual one with a number."""
-    entries = hass.config_entries.async_entries(DOMAIN)
-    taken = {
-        subentry.title for entry in entries for subentry in entry.subentries.values()
-    }
+    taken = {agent.title for agent in existing_agents(hass).values()}
     numbered = (f"{usual} {number}" for number in count(2))
     return next(
         title for title in chain([usual, *others], numbered) if title not in taken

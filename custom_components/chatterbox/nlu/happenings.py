@@ -353,11 +353,11 @@ def _state_of(
     if entity.domain == "binary_sensor":
         if state in {"on", "off"}:
             return None if entity.device_class in OPENINGS else state
-        told = _OPPOSITES.get(state, state)
+        when_on = _OPPOSITES.get(state, state)
         # A car that moves is no motion in a room.
-        classes = CLASSES.get(told, frozenset()) - {"moving"}
+        classes = CLASSES.get(when_on, frozenset()) - {"moving"}
         if entity.device_class in classes:
-            return "on" if told == state else "off"
+            return "on" if when_on == state else "off"
         return None
     if entity.domain in BY_STATE.get(state, ()):
         return state

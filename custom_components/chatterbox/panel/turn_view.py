@@ -15,13 +15,14 @@ from ..agent.text import clipped
 from ..agent.transcript import has_outside_content, outside_results
 from ..approvals.audit import ChangeTexts
 from ..approvals.review import CallState
-from ..const import DOMAIN, REDACTED_PIN
+from ..const import REDACTED_PIN
 from ..history.store.query import FoundTurn
 from ..history.store.records import AuditRecord, StoredTurn, answered_in, said_in
 from ..home.entity_matches import device_name, entity_name, tool_name, written
 from ..records.turn_record import shown_call, shown_result
 from ..runtime.agents import HOME_ASSISTANT
 from ..runtime.rule_labels import async_get_rule_labels
+from ..settings.agent import existing_agents
 from ..settings.redaction import known_secrets, without_secret_fields, without_secrets
 from ..settings.rules import PolicyError, policy_from_json
 from ..usage.tracker import async_get_usage_tracker
@@ -246,11 +247,9 @@ class TurnViews:
 
     def __post_init__(self) -> None:
         """Look the names up, and what may never be shown."""
-        entries = self.hass.config_entries.async_entries(DOMAIN)
         self.agents = {
-            agent.subentry_id: agent.title
-            for entry in entries
-            for agent in entry.subentries.values()
+            agent_id: agent.title
+            for agent_id, agent in existing_agents(self.hass).items()
         }
         self._secrets = known_secrets(self.hass)
 

@@ -265,13 +265,13 @@ def readable_entries(hass: HomeAssistant) -> list[ConfigEntry]:
     return [entry for entry in entries if entry.version <= const.ENTRY_VERSION]
 
 
-def existing_agents(hass: HomeAssistant) -> tuple[str, ...]:
-    """Return the subentry ids of all agents and AI tasks, of unloaded services too."""
-    return tuple(
-        agent
+def existing_agents(hass: HomeAssistant) -> Mapping[str, ConfigSubentry]:
+    """Return the subentries of all agents and AI tasks by their ids, of unloaded services too."""
+    return {
+        agent_id: agent
         for entry in hass.config_entries.async_entries(const.DOMAIN)
-        for agent in entry.subentries
-    )
+        for agent_id, agent in entry.subentries.items()
+    }
 
 
 def keeps_history(subentry: ConfigSubentry) -> bool:

@@ -1,5 +1,6 @@
 """The phrases of a language, and the patterns of answers in it: the fields of `languages/<language>/speech.toml`."""
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
@@ -112,6 +113,12 @@ class WrittenOut(_LanguageTable):
     capitals_start: bool = False
     """Whether any word with a capital letter does so after an abbreviation; not where days or nouns have one."""
     ordinals: Ordinals | None = None
+
+    def plural(self, number: str) -> str:
+        """Return the plural category of a number."""
+        return next(
+            name for pattern, name in self.plurals if re.fullmatch(pattern, number)
+        )
 
 
 class StatementPatterns(_LanguageTable):

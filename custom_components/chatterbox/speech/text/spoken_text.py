@@ -683,12 +683,7 @@ class Pronunciation:
         forms: Mapping[str, str],
         number: str,
     ) -> str:
-        category = next(
-            name
-            for pattern, name in self.rules.plurals
-            if re.fullmatch(pattern, number)
-        )
-        return forms.get(category, forms["other"])
+        return forms.get(self.rules.plural(number), forms["other"])
 
     def _money(
         self,

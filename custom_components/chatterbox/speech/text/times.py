@@ -1670,13 +1670,8 @@ def _counted(
     """Return a number of units in words."""
     written_out = LANGUAGES[tag].written_out
     forms = WORDS[tag].spoken.units[unit].split("|")
-    plural = next(
-        plural
-        for pattern, plural in written_out.plurals
-        if re.fullmatch(pattern, str(count))
-    )
     last = len(forms) - 1
-    form = forms[_FORMS.get(plural, last)]
+    form = forms[_FORMS.get(written_out.plural(str(count)), last)]
     return f"{count}{written_out.gap}{form}"
 
 
