@@ -956,6 +956,19 @@ async def test_an_alarm_on_the_weekday_that_is_today_is_asked_about(
     )
 
 
+async def test_a_question_about_a_light_is_not_about_the_plan_for_it(
+    home: HomeAssistant,
+) -> None:
+    plan = act("turn off the kitchen light")
+    await async_get_plans(home).async_add(replace(plan, id="light"))
+
+    assert await described(home, "when will you turn off the kitchen light?") == (
+        "list light"
+    )
+    for text in ("is the kitchen light on?", "are the kitchen lights on?"):
+        assert await described(home, text) == "none"
+
+
 TIMER_QUESTIONS: Final = {
     "de": (
         "wann endet mein Timer?",

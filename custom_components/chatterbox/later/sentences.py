@@ -902,13 +902,19 @@ class _Sentence:
                 continue
             plans = self.known.called(text)
             if words.act == "ask":
-                if "it" in words.roles:  # "when the lamp is on, turn it off"
+                # "When the lamp is on, turn it off", and "is the lamp on?".
+                if "it" in words.roles or self._is_about_states:
                     continue
                 return self._about("list", plans)
             if len(plans) > 1:
                 return self._asks_which(plans)
             return self._does({"kind": "cancel", "text": text})
         return None
+
+    @property
+    def _is_about_states(self) -> bool:
+        """Whether it asks how something is now."""
+        return isinstance(self.reading.answered, StateQuestion)
 
     @property
     def _last_heard(self) -> FuturePlan | None:
@@ -977,8 +983,8 @@ class _Sentence:
             joined=True,
         )
         is_begun = any(text.startswith(one.words) for one in times)
-        is_asked = isinstance(self.reading.answered, StateQuestion)
-        if not delayed and not is_begun and (self.reading.calls or is_asked):
+        is_other = self.reading.calls or self._is_about_states
+        if not delayed and not is_begun and is_other:
             times = ()  # "一点" is "a bit", too, but not as first words
         for time in [one for one in (*times, *delayed) if one.rest]:
             command = await self._async_with_names(time.rest)
