@@ -1,8 +1,13 @@
 """Names and defaults that several modules use."""
 
+from collections.abc import Callable
 from enum import StrEnum
 from logging import Logger, getLogger
 from typing import Final
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 
 LOGGER: Final[Logger] = getLogger(__package__)
 
@@ -10,6 +15,21 @@ DOMAIN: Final = "chatterbox"
 
 INTEGRATION: Final = __package__ or DOMAIN
 """The package of the integration, for imports while Home Assistant is running."""
+
+
+def home_singleton[T](
+    name: str, make: Callable[[HomeAssistant], T]
+) -> Callable[[HomeAssistant], T]:
+    """Return a function that returns the only object of a name in a home, which is made when it is first needed."""
+    return singleton(HassKey[T](f"{DOMAIN}_{name}"))(make)
+
+
+def home_collection[T](
+    name: str, kind: Callable[[], T]
+) -> Callable[[HomeAssistant], T]:
+    """Return a function that returns the only collection of a name in a home, which is empty at first."""
+    return home_singleton(name, lambda _: kind())
+
 
 ENTRY_VERSION: Final = 2
 """Major version of config entries. It rises with each change that an earlier version would misread, which then refuses

@@ -12,7 +12,9 @@ from tests.repository.test_size import PRODUCT, modules
 
 PUBLIC = re.compile(r"homeassistant\.components(\.\w+(\.const)?)?")
 INSIDE = re.compile(r"homeassistant\.components\.\w+")
-KEY = re.compile(r'HassKey\[.+?\]\(\s*f"\{(?:const\.)?DOMAIN\}(\w+)"')
+KEY = re.compile(
+    r'(?:HassKey\[.+?\]\(\s*f"\{DOMAIN\}_|home_(?:singleton|collection)\(\s*")(\w+)"'
+)
 
 
 def for_types(tree: ast.Module) -> set[ast.AST]:
@@ -107,7 +109,7 @@ def test_no_two_values_of_a_home_share_a_key() -> None:
         for path in PRODUCT.rglob("*.py")
         for key in KEY.findall(path.read_text(encoding="utf-8"))
     )
-    assert keys["_plans"] == 1
+    assert keys["plans"] == 1
     assert keys.total() > 30
     assert keys.most_common(1)[0][1] == 1
 

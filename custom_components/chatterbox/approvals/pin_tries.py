@@ -8,11 +8,9 @@ from typing import Final
 from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
+from ..const import home_singleton
 from ..settings.pin_hash import PinHash
 from ..settings.stored_file import StoredFile
 from .pin.pin_guard import Allowed, Locked, PinGuard
@@ -123,7 +121,5 @@ class PinTries:
             await self._file.async_save(guard.as_json())
 
 
-async_get_pin_tries: Final = singleton(HassKey[PinTries](f"{DOMAIN}_pin_tries"))(
-    PinTries
-)
+async_get_pin_tries: Final = home_singleton("pin_tries", PinTries)
 """Returns the stored tries."""

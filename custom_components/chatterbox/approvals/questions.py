@@ -18,14 +18,12 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import CALLBACK_TYPE, Context, HassJob, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.event import async_call_later
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 
 from ..agent.events import Answer, PendingApproval, PendingCall
 from ..agent.messages import JsonValue
-from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED
+from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED, home_singleton
 from ..people.speakers import Speaker, async_get_context_watch
 from ..records.turn_record import shown_call, shown_text
 from .review import ApprovalWay, CallOption, CallReview, CallState, GivenAnswer
@@ -441,9 +439,7 @@ class Approvals:
         )
 
 
-async_get_approvals: Final = singleton(HassKey[Approvals](f"{DOMAIN}_approvals"))(
-    Approvals
-)
+async_get_approvals: Final = home_singleton("approvals", Approvals)
 """Returns the questions of all agents."""
 
 

@@ -35,14 +35,12 @@ from homeassistant.const import (
 )
 from homeassistant.core import HomeAssistant, State, split_entity_id
 from homeassistant.helpers import area_registry as ar, intent
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.unit_conversion import TemperatureConverter
 
 from ..agent.messages import JsonValue
 from ..agent.text import base_language, compared
-from ..const import DOMAIN
+from ..const import home_collection
 from ..home.entities import Home, async_get_home
 from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
@@ -771,12 +769,10 @@ def _load(language: str) -> None:
     _loaded_languages.add(language)
 
 
-@singleton(
-    HassKey[dict[Lexicon, tuple[Home, HomeVocabulary]]](f"{DOMAIN}_vocabularies")
+_vocabularies: Final = home_collection(
+    "vocabularies", dict[Lexicon, tuple[Home, HomeVocabulary]]
 )
-def _vocabularies(_hass: HomeAssistant) -> dict[Lexicon, tuple[Home, HomeVocabulary]]:
-    """Return the names of the home by the words with which they are read."""
-    return {}
+"""Returns the names of the home by the words with which they are read."""
 
 
 async def _async_vocabulary(

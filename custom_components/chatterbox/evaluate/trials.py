@@ -9,15 +9,13 @@ from typing import Final
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers.dispatcher import async_dispatcher_send
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 from homeassistant.util.ulid import ulid_now
 from pydantic import TypeAdapter
 
 from ..agent.messages import JsonObject, JsonValue, Usage
-from ..const import DOMAIN
+from ..const import DOMAIN, home_singleton
 from ..home.entity_matches import entity_name
 from ..people.speakers import Asking, Speaker
 from ..records.turn_record import shown_call, shown_text
@@ -235,7 +233,7 @@ class Trials:
         async_dispatcher_send(self._hass, SIGNAL_TRIALS)
 
 
-async_get_trials: Final = singleton(HassKey[Trials](f"{DOMAIN}_trials"))(Trials)
+async_get_trials: Final = home_singleton("trials", Trials)
 """Returns the trials."""
 
 

@@ -16,13 +16,11 @@ from homeassistant.const import EVENT_HOMEASSISTANT_CLOSE
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.importlib import async_import_module
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.messages import JsonObject, JsonValue
-from ..const import CONF_HISTORY_ADDRESS, DOMAIN, INTEGRATION, LOGGER
+from ..const import CONF_HISTORY_ADDRESS, DOMAIN, INTEGRATION, LOGGER, home_singleton
 from ..records.turn_record import TurnRecord
 from ..repairs import async_report_history
 from ..settings.agent import keeps_history
@@ -274,9 +272,7 @@ class Histories:
         await asyncio.gather(*(store.close() for store in self.all))
 
 
-async_get_histories: Final = singleton(HassKey[Histories](f"{DOMAIN}_histories"))(
-    Histories
-)
+async_get_histories: Final = home_singleton("histories", Histories)
 """Returns the open stores."""
 
 

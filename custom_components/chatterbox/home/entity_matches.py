@@ -21,11 +21,9 @@ from homeassistant.helpers import (
     floor_registry as fr,
     intent,
 )
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.text import compared, compared_names, contains_phrase, heard_words
-from ..const import DOMAIN
+from ..const import home_collection
 
 type _Entries = list[er.RegistryEntry | dr.AnyDeviceEntry]
 
@@ -67,9 +65,7 @@ class _Index:
         return index
 
 
-_indexes: Final = singleton(HassKey[list[_Index]](f"{DOMAIN}_entity_matches"))(
-    lambda _: []
-)
+_indexes: Final = home_collection("entity_matches", list[_Index])
 """Returns the latest index, if there is one."""
 
 

@@ -18,11 +18,9 @@ from homeassistant.components.conversation import (
 from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
-from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.translation import async_get_translations
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
+from ..const import home_collection
 from ..records.turn_record import entities_done
 from .description import FIND_ENTITIES, home_lines
 from .entities import Home, async_get_home
@@ -43,9 +41,7 @@ _HEADING: Final = (
 )
 
 
-_indexes: Final = singleton(
-    HassKey[dict[str, EntityIndex]](f"{DOMAIN}_search_indexes")
-)(lambda _: {})
+_indexes: Final = home_collection("search_indexes", dict[str, EntityIndex])
 """Returns the indexes of the current home by language, the newest last."""
 
 

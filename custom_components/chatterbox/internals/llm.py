@@ -6,10 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.helpers import llm
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
+from ..const import home_collection
 from .reliance import Reliance
 
 if TYPE_CHECKING:
@@ -80,9 +78,9 @@ def _known(own: str) -> KnownTool | None:
 
 type _Platforms = Mapping[str, LLMToolsPlatformProtocol]
 
-_last_platforms: Final = singleton(
-    HassKey[dict[frozenset[str], _Platforms]](f"{DOMAIN}_assist_platforms")
-)(lambda _: {})
+_last_platforms: Final = home_collection(
+    "assist_platforms", dict[frozenset[str], _Platforms]
+)
 """Returns the last platforms by the components that were loaded then: Home Assistant asks each component anew."""
 
 

@@ -23,16 +23,14 @@ from homeassistant.const import (
 from homeassistant.core import HomeAssistant, State, StateMachine
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers.dispatcher import async_dispatcher_send
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import json_loads_object
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, TypeAdapter
 
 from ..agent.messages import JsonObject, JsonValue, canonical_json
 from ..agent.text import heard_words, plain_name
-from ..const import DOMAIN
+from ..const import DOMAIN, home_collection, home_singleton
 from ..people.speakers import Asking, Speaker
 from ..settings.stored_file import StoredFile, Unreadable
 from ..speech.text.times import Repetition
@@ -541,9 +539,7 @@ class Stored:
         )
 
 
-waiting_news: Final = singleton(HassKey[list[News]](f"{DOMAIN}_waiting_news"))(
-    lambda _: []
-)
+waiting_news: Final = home_collection("waiting_news", list[News])
 """Returns the news that wait until somebody speaks, which each turn looks at."""
 
 SIGNAL_PLANS: Final[SignalType[()]] = SignalType(f"{DOMAIN}_plans")
@@ -698,5 +694,5 @@ def plans_of_guests(
     return [plan for plan in plans if since and plan.asker.guests_since == since]
 
 
-async_get_plans: Final = singleton(HassKey[Plans](f"{DOMAIN}_plans"))(Plans)
+async_get_plans: Final = home_singleton("plans", Plans)
 """Returns the plans of the home."""

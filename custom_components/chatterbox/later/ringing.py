@@ -18,13 +18,11 @@ from homeassistant.core import HassJob, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import intent
 from homeassistant.helpers.event import async_call_later
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.text import base_language, read_language_files
 from ..approvals.notifications import CLEAR
-from ..const import DOMAIN, LOGGER
+from ..const import DOMAIN, LOGGER, home_singleton
 from ..effects.recognition import RecognizedRequest, tool_request
 from ..effects.silent_home import is_silent
 from ..settings.tool_names import LATER_TOOL
@@ -181,7 +179,7 @@ class _TriedRinging(Ringing):
         return len(self._with(text))
 
 
-_ringing: Final = singleton(HassKey[Ringing](f"{DOMAIN}_ringing"))(Ringing)
+_ringing: Final = home_singleton("ringing", Ringing)
 
 
 def async_get_ringing(hass: HomeAssistant) -> Ringing:

@@ -37,16 +37,14 @@ from homeassistant.helpers.event import (
     async_call_later,
     async_track_point_in_time,
 )
-from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 
 from ..approvals.guard import ANYTHING, async_is_permitted
 from ..approvals.notifications import CLEAR, EVENT_TAP, can_announce, phones_of
 from ..approvals.policy import judge
 from ..approvals.questions import Question, Running, async_get_approvals
-from ..const import DOMAIN, LOGGER
+from ..const import DOMAIN, LOGGER, home_singleton
 from ..effects.effect import NOTHING, CallEffects
 from ..effects.reported import actions_in
 from ..effects.silent_home import SilentCall, is_silent
@@ -1298,7 +1296,7 @@ class _TriedSchedule(Schedule):
         pass
 
 
-_schedule: Final = singleton(HassKey[Schedule](f"{DOMAIN}_schedule"))(Schedule)
+_schedule: Final = home_singleton("schedule", Schedule)
 
 
 @callback

@@ -17,15 +17,13 @@ from typing import Final, assert_never
 from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.event import async_call_later
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, TypeAdapter
 
 from ..agent.messages import JsonValue
 from ..agent.text import plain_name
-from ..const import DOMAIN, LOGGER
+from ..const import DOMAIN, LOGGER, home_singleton
 from ..people.speakers import Speaker
 from ..settings.agent import existing_agents
 from ..settings.rules import HouseholdWriters, async_get_home_rules
@@ -436,5 +434,5 @@ async def async_may_write(
             assert_never(writers)
 
 
-async_get_memories: Final = singleton(HassKey[Memories](f"{DOMAIN}_memories"))(Memories)
+async_get_memories: Final = home_singleton("memories", Memories)
 """Returns the facts of the home."""

@@ -6,10 +6,8 @@ from typing import Final
 from homeassistant.components.conversation import UserContent
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session, intent
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
+from ..const import home_collection
 from ..effects.reading import RequestBefore
 from ..internals.conversation import stored_chat_logs
 from ..nlu.targets import PASSIVE
@@ -115,9 +113,7 @@ def _messages(
     return 0
 
 
-_threads: Final = singleton(HassKey[dict[str, _Thread]](f"{DOMAIN}_offline_threads"))(
-    lambda _: {}
-)
+_threads: Final = home_collection("offline_threads", dict[str, _Thread])
 """Returns the state of conversations by their ids."""
 
 

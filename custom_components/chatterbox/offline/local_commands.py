@@ -21,8 +21,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.conversation.own_words import NO_MODEL
 from ..agent.errors import ProviderError
@@ -45,7 +43,7 @@ from ..agent.protocols import (
     LLMProvider,
 )
 from ..agent.transcript import changing_tools, since_last_user_message
-from ..const import DOMAIN
+from ..const import home_collection
 from ..effects.recognition import RecognizedRequest, async_recognize
 from ..home.request import QUESTION_ENDS
 from ..internals.conversation import built_in_agent
@@ -102,9 +100,7 @@ type Recognizer = Callable[
 ]
 """Returns a request by its words and their conversation, given what Home Assistant has recognized in them."""
 
-recognizers: Final = singleton(HassKey[dict[str, Recognizer]](f"{DOMAIN}_recognizers"))(
-    lambda _: {}
-)
+recognizers: Final = home_collection("recognizers", dict[str, Recognizer])
 """Returns the recognizers that are asked after Home Assistant's own, by the names of the tools that they call."""
 _GIVES_NO_REASON: Final = REPORTS | {Statement.CANNOT}
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")  # noqa: RUF001 - as it is written

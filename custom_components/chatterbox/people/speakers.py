@@ -39,11 +39,9 @@ from homeassistant.helpers import (
     entity_registry as er,
 )
 from homeassistant.helpers.llm import LLMContext
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_to_bytes_or_none
 
-from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED, SERVICE_ASK
+from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED, SERVICE_ASK, home_singleton
 from ..settings.rules import HomeRules, async_get_home_rules
 
 # Importing them from their integrations would set those up before us, and we would miss
@@ -241,9 +239,7 @@ def _is_asking(data: Mapping[str, Any]) -> bool:
     return (data[ATTR_DOMAIN], data[ATTR_SERVICE]) in _ASKING_ACTIONS
 
 
-async_get_context_watch: Final = singleton(
-    HassKey[ContextWatch](f"{DOMAIN}_context_watch")
-)(ContextWatch)
+async_get_context_watch: Final = home_singleton("context_watch", ContextWatch)
 """Returns the watch, which starts with the first call."""
 
 

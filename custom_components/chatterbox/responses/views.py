@@ -26,8 +26,6 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.http import KEY_ALLOW_CONFIGURED_CORS
 from homeassistant.helpers.importlib import async_import_module
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.errors import traceback_without_words
 from ..agent.messages import JsonObject
@@ -38,6 +36,7 @@ from ..const import (
     DOMAIN,
     INTEGRATION,
     LOGGER,
+    home_singleton,
 )
 from ..internals.http import may_be_signed
 from .exchange import Exchange, HttpLimits, Load, send_events
@@ -77,9 +76,7 @@ class _Loaded:
     """None until a service has the API enabled."""
 
 
-_loaded: Final = singleton(HassKey[_Loaded](f"{DOMAIN}_responses_api"))(
-    lambda _: _Loaded()
-)
+_loaded: Final = home_singleton("responses_api", lambda _: _Loaded())
 """Returns what answers requests."""
 
 

@@ -14,8 +14,6 @@ from homeassistant.const import CONF_API_KEY, MATCH_ALL
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.conversation.prompt_fitter import (
     Allowance,
@@ -53,6 +51,7 @@ from ..const import (
     DOMAIN,
     SUBENTRY_AI_TASK,
     ServiceKind,
+    home_collection,
 )
 from ..offline.dispatcher import offline_languages
 from ..offline.provider import without_sentences
@@ -84,11 +83,9 @@ _PROVIDERS: Final[Mapping[ServiceKind, type[HTTPProvider]]] = {
     ServiceKind.ANTHROPIC_MESSAGES: AnthropicMessagesProvider,
     ServiceKind.OLLAMA_CHAT: OllamaChatProvider,
 }
-_read_aheads: Final = singleton(
-    HassKey[WeakValueDictionary[tuple[str, int | None], ReadAhead]](
-        f"{DOMAIN}_read_aheads"
-    )
-)(lambda _: WeakValueDictionary())
+_read_aheads: Final = home_collection(
+    "read_aheads", WeakValueDictionary[tuple[str, int | None], ReadAhead]
+)
 """Returns what servers read ahead, by host and port: several entries may have the same server."""
 
 

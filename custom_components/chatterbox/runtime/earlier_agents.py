@@ -18,13 +18,11 @@ from homeassistant.components.conversation import (
 from homeassistant.core import Event, HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.collection import CHANGE_REMOVED, CollectionChange
-from homeassistant.helpers.singleton import singleton
 from homeassistant.setup import async_when_setup
-from homeassistant.util.hass_dict import HassKey
 from pydantic import TypeAdapter
 
 from ..agent.messages import JsonObject
-from ..const import DOMAIN
+from ..const import DOMAIN, home_singleton
 from ..internals.assist_pipeline import ASSIST_PIPELINE, assistants
 from ..repairs import async_report_disabled_agents
 from ..settings.agent import existing_agents
@@ -381,7 +379,5 @@ def _others(pipeline: Pipeline) -> JsonObject:
     }
 
 
-async_get_earlier_agents: Final = singleton(
-    HassKey[EarlierAgents](f"{DOMAIN}_earlier_agents")
-)(EarlierAgents)
+async_get_earlier_agents: Final = home_singleton("earlier_agents", EarlierAgents)
 """Returns the earlier agents."""

@@ -20,10 +20,8 @@ from homeassistant.helpers.dispatcher import (
     async_dispatcher_connect,
     async_dispatcher_send,
 )
-from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 
 from ..agent.errors import (
@@ -36,7 +34,7 @@ from ..agent.errors import (
 )
 from ..agent.providers.http_provider import HTTPProvider
 from ..agent.providers.managed_provider import BreakerState
-from ..const import CONF_BASE_URL, DOMAIN, LOGGER
+from ..const import CONF_BASE_URL, DOMAIN, LOGGER, home_collection
 from ..records.turn_record import SIGNAL_USAGE
 from ..repairs import (
     async_report_model_gone,
@@ -340,7 +338,5 @@ def async_check_health(hass: HomeAssistant) -> None:
         async_dispatcher_send(hass, SIGNAL_HEALTH)
 
 
-_monitors: Final = singleton(HassKey[set[HealthMonitor]](f"{DOMAIN}_monitors"))(
-    lambda _: set()
-)
+_monitors: Final = home_collection("monitors", set[HealthMonitor])
 """Returns the monitors of all loaded entries."""

@@ -17,13 +17,11 @@ from homeassistant.config_entries import (
 )
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.json.text import objects_in
 from ..agent.messages import JsonObject, JsonValue
-from ..const import CONF_DIAGNOSE_WORDS, DOMAIN
+from ..const import CONF_DIAGNOSE_WORDS, DOMAIN, home_singleton
 from ..records.turn_record import SIGNAL_TURN, InferenceFacts, TurnFacts, TurnRecord
 from ..settings.agent import existing_agents
 
@@ -169,7 +167,5 @@ def _answer(
     }
 
 
-async_get_recent_turns: Final = singleton(
-    HassKey[RecentTurns](f"{DOMAIN}_recent_turns")
-)(RecentTurns)
+async_get_recent_turns: Final = home_singleton("recent_turns", RecentTurns)
 """Returns the last turns, which are kept from the first call on."""

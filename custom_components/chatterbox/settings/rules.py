@@ -27,9 +27,7 @@ from homeassistant.helpers.dispatcher import (
 )
 from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.llm import LLM_API_ASSIST
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 from pydantic import (
     AfterValidator,
@@ -45,6 +43,7 @@ from pydantic import (
 
 from .. import const
 from ..agent.messages import JsonObject, JsonValue
+from ..const import home_singleton
 from ..repairs import async_report_rules_of_agents
 from .agent import readable_entries
 from .pin_hash import PinHash
@@ -765,7 +764,5 @@ class HomeRulesStore:
         )
 
 
-async_get_home_rules: Final = singleton(
-    HassKey[HomeRulesStore](f"{const.DOMAIN}_home_rules")
-)(HomeRulesStore)
+async_get_home_rules: Final = home_singleton("home_rules", HomeRulesStore)
 """Returns the rules of the home."""

@@ -28,11 +28,9 @@ from homeassistant.exceptions import (
     IntegrationError,
 )
 from homeassistant.helpers import intent
-from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_integration
 from homeassistant.util import language as language_util
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.errors import (
     AgentError,
@@ -61,7 +59,7 @@ from ..agent.errors import (
 )
 from ..agent.events import StopReason
 from ..agent.messages import ToolDefinition, ToolResult
-from ..const import DOMAIN
+from ..const import DOMAIN, home_collection
 from ..records.turn_record import (
     SCRIPT_ENDS,
     UNABLE,
@@ -474,9 +472,9 @@ class TranslatedComposer:
         return self.sentences[f"spoken_{key}"].format_map(placeholders)
 
 
-_sentences: Final = singleton(
-    HassKey[dict[tuple[str, str | None, int], Mapping[str, str]]](f"{DOMAIN}_sentences")
-)(lambda _: {})
+_sentences: Final = home_collection(
+    "sentences", dict[tuple[str, str | None, int], Mapping[str, str]]
+)
 """Returns loaded sentences by the requested language, the country of the home and the number of its components."""
 
 

@@ -31,15 +31,13 @@ from homeassistant.helpers import (
     intent,
     llm,
 )
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonValueType
 
 from ..agent.errors import traceback_without_words
 from ..agent.messages import JsonObject, JsonValue, ToolCall, ToolOutcome
 from ..agent.text import fold
-from ..const import DOMAIN, LOGGER
+from ..const import LOGGER, home_collection
 from ..effects.actions import ActionReader, controlled_by
 from ..effects.effect import NOTHING, Effects, Unknown, UnknownReason, run_by
 from ..effects.intents import delayed_command, filled, intent_effects
@@ -702,9 +700,7 @@ def _with_targets(
     return reported
 
 
-_logged: Final = singleton(
-    HassKey[set[tuple[str, str]]](f"{DOMAIN}_logged_tool_failures")
-)(lambda _: set())
+_logged: Final = home_collection("logged_tool_failures", set[tuple[str, str]])
 """Returns the tools with the kinds of failures that were logged as warnings."""
 
 

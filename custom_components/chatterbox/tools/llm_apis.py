@@ -33,14 +33,12 @@ from homeassistant.components.media_player.const import (
 )
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import device_registry as dr, intent, llm
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
 from ..agent.messages import ToolDefinition, ToolGroup, ToolPart
 from ..agent.text import read_data_file
 from ..agent.timeouts import read_aside
-from ..const import DOMAIN, INTEGRATION, LOGGER
+from ..const import DOMAIN, INTEGRATION, LOGGER, home_collection, home_singleton
 from ..home.description import GUIDE_TO_CALLS, describe_home
 from ..home.entities import async_get_home, async_home_version
 from ..home.name_index import floor_called
@@ -438,9 +436,9 @@ class _Question:
 
 _SHORT_STATES: Final = "short states"
 _TIMERS_OF: Final = "timers of "
-_tool_cache: Final = singleton(
-    HassKey[dict[tuple[object, ...], dict[str, LLMTools]]](f"{DOMAIN}_tool_cache")
-)(lambda _: {})
+_tool_cache: Final = home_collection(
+    "tool_cache", dict[tuple[object, ...], dict[str, LLMTools]]
+)
 """Returns what platforms have offered, by speaker and platform, as long as the home stays the same."""
 
 
@@ -468,9 +466,9 @@ def _is_of_home_assistant(platform: LLMToolsPlatformProtocol) -> bool:
     return getattr(platform, "__name__", "").startswith(_OWN_MODULES)
 
 
-_first_prompts: Final = singleton(
-    HassKey[dict[str, tuple[object, str | None]]](f"{DOMAIN}_first_prompts")
-)(lambda _: {})
+_first_prompts: Final = home_collection(
+    "first_prompts", dict[str, tuple[object, str | None]]
+)
 """Returns for each API or platform the object that was asked, and its first prompt, or None once it has changed."""
 
 
@@ -499,9 +497,7 @@ REPEATABLE_INTENTS: Final = frozenset(
 """Intents that take one step: two calls in one turn mean two steps."""
 
 
-_schema_cache: Final = singleton(HassKey[SchemaCache](f"{DOMAIN}_schema_cache"))(
-    lambda _: SchemaCache()
-)
+_schema_cache: Final = home_singleton("schema_cache", lambda _: SchemaCache())
 
 
 @dataclass(slots=True, kw_only=True)
@@ -662,9 +658,9 @@ class _Described(NamedTuple):
     definition: ToolDefinition
 
 
-_described: Final = singleton(
-    HassKey[WeakKeyDictionary[llm.Tool, _Described]](f"{DOMAIN}_described_tools")
-)(lambda _: WeakKeyDictionary())
+_described: Final = home_collection(
+    "described_tools", WeakKeyDictionary[llm.Tool, _Described]
+)
 
 
 def _definition(

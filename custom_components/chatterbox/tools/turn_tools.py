@@ -15,13 +15,11 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.joined_tools import names_shown, shown_tools
 from ..agent.messages import JsonObject, Repair, ToolCall, ToolDefinition, ToolOutcome
 from ..agent.protocols import ToolDispatcher
-from ..const import DOMAIN, LOGGER
+from ..const import DOMAIN, LOGGER, home_collection
 from ..effects.effect import Effects
 from ..home.description import AS_USUAL, GUIDE_TO_CALLS
 from ..home.entities import Home, async_get_home
@@ -64,9 +62,7 @@ class _Mark(NamedTuple):
     trial: asyncio.Task[None]
 
 
-_marks: Final = singleton(HassKey[dict[str, _Mark]](f"{DOMAIN}_turn_tools"))(
-    lambda _: {}
-)
+_marks: Final = home_collection("turn_tools", dict[str, _Mark])
 """Returns the marks by the ids of the APIs."""
 
 
@@ -96,9 +92,7 @@ async def _async_try(
 
 
 _MOST_OFFERS: Final = 64
-_last_offers: Final = singleton(
-    HassKey[dict[tuple[object, ...], ApiOffer]](f"{DOMAIN}_last_offers")
-)(lambda _: {})
+_last_offers: Final = home_collection("last_offers", dict[tuple[object, ...], ApiOffer])
 """Returns what APIs have offered last, by API and speaker; the latest offers."""
 
 
@@ -369,9 +363,7 @@ async def _async_ask(
         question.cancel()
 
 
-_logged_problems: Final = singleton(HassKey[set[str]](f"{DOMAIN}_logged_problems"))(
-    lambda _: set()
-)
+_logged_problems: Final = home_collection("logged_problems", set[str])
 """Returns the subjects of the problems that still hold, so that each is logged once."""
 
 

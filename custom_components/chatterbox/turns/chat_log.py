@@ -43,8 +43,6 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session, entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import json_loads_object
 
 from ..agent.events import (
@@ -68,7 +66,7 @@ from ..agent.messages import (
     canonical_json,
     paragraphs,
 )
-from ..const import DOMAIN
+from ..const import DOMAIN, home_collection
 from ..home.entities import Home, async_get_home
 from ..internals.conversation import keep_session, stored_chat_logs
 from ..records.turn_record import (
@@ -208,11 +206,9 @@ class SpokenContent(UserContent):
     """The context that earlier messages hold."""
 
 
-_messages: Final = singleton(
-    HassKey[dict[int, tuple[weakref.ref[SaidContent], Message]]](
-        f"{DOMAIN}_chat_log_messages"
-    )
-)(lambda _: {})
+_messages: Final = home_collection(
+    "chat_log_messages", dict[int, tuple[weakref.ref[SaidContent], Message]]
+)
 """Returns messages by the `id` of their content, for as long as the content is referenced."""
 
 

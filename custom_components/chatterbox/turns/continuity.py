@@ -13,13 +13,11 @@ from homeassistant.components.conversation import ChatLog
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_to_bytes_or_none
 
 from ..agent.transcript import repair
-from ..const import DOMAIN, LOGGER
+from ..const import LOGGER, home_collection
 from ..history.store.query import Selection
 from ..history.store.records import StoredTurn, StoreUnavailable
 from ..history.stores import async_get_histories
@@ -64,9 +62,7 @@ class Thread:
 
 type _Threads = OrderedDict[tuple[str, str], Thread]
 
-_threads: Final = singleton(HassKey[_Threads](f"{DOMAIN}_threads"))(
-    lambda _: OrderedDict()
-)
+_threads: Final = home_collection("threads", OrderedDict[tuple[str, str], Thread])
 """Returns recent conversations by agent and by Home Assistant's conversation id.
 
 They outlive the entry of the agent, which may be reloaded during a conversation.

@@ -13,8 +13,6 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.const import MATCH_ALL
 from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, callback
 from homeassistant.helpers import llm
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.events import ToolFinished
 from ..agent.loop.loop import AgenticLoop
@@ -22,7 +20,7 @@ from ..agent.loop.turn import Turn
 from ..agent.messages import ToolCall, ToolResult, canonical_json
 from ..approvals.audit import CallAudit, async_get_change_texts
 from ..approvals.guard import CallGuard
-from ..const import DOMAIN
+from ..const import home_collection
 from ..people.speakers import (
     Asking,
     async_get_context_watch,
@@ -166,9 +164,7 @@ class _GuardedTool(llm.Tool):
         return results[0]
 
 
-_held: Final = singleton(HassKey[list[CALLBACK_TYPE]](f"{DOMAIN}_guarded_api"))(
-    lambda _: []
-)
+_held: Final = home_collection("guarded_api", list[CALLBACK_TYPE])
 """Returns what withdraws the API, once for each that holds it."""
 
 

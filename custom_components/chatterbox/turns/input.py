@@ -56,7 +56,7 @@ from ..approvals.questions import (
     async_get_approvals,
 )
 from ..approvals.review import ApprovalWay, CallOption, GivenAnswer
-from ..const import DOMAIN, REDACTED_PIN
+from ..const import DOMAIN, REDACTED_PIN, home_collection
 from ..effects.reading import async_read
 from ..effects.recognition import async_is_never_mind, async_is_request
 from ..home.name_index import names_in
@@ -516,7 +516,7 @@ class Opener(NamedTuple):
     """Returns the input of a turn, by its agent and conversation, and what is awaited once the answer was given."""
 
 
-openers: Final = singleton(HassKey[list[Opener]](f"{DOMAIN}_openers"))(lambda _: [])
+openers: Final = home_collection("openers", list[Opener])
 """Returns what may open the turns of conversation agents."""
 
 

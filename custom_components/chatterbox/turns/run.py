@@ -14,8 +14,6 @@ from weakref import WeakValueDictionary
 from homeassistant.components.conversation import ChatLog
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.events import TurnEvent
 from ..agent.loop.loop import AgenticLoop
@@ -23,7 +21,7 @@ from ..agent.loop.turn import Turn
 from ..agent.protocols import LLMProvider
 from ..agent.timeouts import is_cancelled
 from ..approvals.questions import Question, async_get_approvals
-from ..const import DOMAIN, LOGGER, SUBENTRY_CONVERSATION
+from ..const import LOGGER, SUBENTRY_CONVERSATION, home_collection
 from ..effects.recognition import async_is_never_mind
 from ..history.stores import async_get_histories
 from ..offline.context import async_note_unclear
@@ -50,9 +48,7 @@ from .source import TurnSource
 
 type TakeTurns = Callable[[str, AgentTurns], CALLBACK_TYPE]
 
-turn_takers: Final = singleton(HassKey[list[TakeTurns]](f"{DOMAIN}_turn_takers"))(
-    lambda _: []
-)
+turn_takers: Final = home_collection("turn_takers", list[TakeTurns])
 """Returns what is given the turns of each conversation agent that is loaded, to run some of its own: it is called with
 the subentry id, and returns what ends that."""
 

@@ -19,14 +19,12 @@ from homeassistant.helpers.dispatcher import (
     async_dispatcher_send,
 )
 from homeassistant.helpers.event import async_track_time_change
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 from pydantic import TypeAdapter
 
 from ..agent.errors import BudgetPeriod, BudgetSpent
 from ..agent.messages import JsonObject, Usage
-from ..const import DOMAIN
+from ..const import home_singleton
 from ..history.stores import async_keeps_turns
 from ..records.turn_record import (
     SIGNAL_REQUEST,
@@ -552,7 +550,5 @@ class UsageTracker:
         )
 
 
-async_get_usage_tracker: Final = singleton(
-    HassKey[UsageTracker](f"{DOMAIN}_usage_tracker")
-)(UsageTracker)
+async_get_usage_tracker: Final = home_singleton("usage_tracker", UsageTracker)
 """Returns the usage tracker."""

@@ -8,8 +8,6 @@ from typing import Final, assert_never, override
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 from probatio import from_openapi
 
 from ...agent.loop.calls import fit_call
@@ -25,7 +23,7 @@ from ...agent.messages import (
     canonical_json,
 )
 from ...agent.protocols import Ask, Deny, Hooks, Rewrite
-from ...const import DOMAIN
+from ...const import DOMAIN, home_singleton
 from ...effects.effect import Effects, TimedCall
 from ...effects.intents import filled
 from ...records.turn_record import FailedTarget, result_content
@@ -49,8 +47,9 @@ from .past import GET_PAST
 from .search_history import SEARCH_HISTORY
 from .search_web import SEARCH_WEB
 
-own_tools: Final = singleton(HassKey[list[OwnTool]](f"{DOMAIN}_own_tools"))(
-    lambda _: [FIND, GET_FORECAST, GET_PAST, LOOK, SEARCH_HISTORY, SEARCH_WEB]
+own_tools: Final = home_singleton(
+    "own_tools",
+    lambda _: [FIND, GET_FORECAST, GET_PAST, LOOK, SEARCH_HISTORY, SEARCH_WEB],
 )
 """Returns the registered tools. One that is added is offered, judged and audited from then on."""
 
