@@ -86,8 +86,7 @@ def _joined(
 
 
 def _properties(tool: ToolDefinition) -> JsonObject:
-    properties = (tool.short_parameters or tool.parameters).get("properties")
-    return properties if isinstance(properties, dict) else {}
+    return as_object((tool.short_parameters or tool.parameters).get("properties"))
 
 
 class _Offered(tuple[ToolDefinition, ...]):

@@ -249,7 +249,10 @@ type Repair = Callable[[ToolDefinition, JsonObject], tuple[str, JsonObject]]
 tool; raises `Unfit` if it cannot tell."""
 
 
-def as_written(tool: ToolDefinition, arguments: JsonObject) -> tuple[str, JsonObject]:
+def as_written(
+    tool: ToolDefinition,
+    arguments: JsonObject,
+) -> tuple[str, JsonObject]:
     """Repair nothing."""
     return tool.name, arguments
 

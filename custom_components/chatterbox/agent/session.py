@@ -41,6 +41,7 @@ from .transcript import (
     repair,
     results_in,
     synthetic_result,
+    without_results,
 )
 
 
@@ -267,11 +268,9 @@ class Session:
     def _add(self, result: ToolResult) -> None:
         """Insert the result of an open call: results keep the order of their calls."""
         del self._owed[result.call_id]
-        whole = repair((*self.history, result))
-        self.history = tuple(
-            one
-            for one in whole
-            if not (isinstance(one, ToolResult) and one.call_id in self._owed)
+        self.history = without_results(
+            repair((*self.history, result)),
+            self._owed,
         )
 
     def _require_no_calls(self) -> None:

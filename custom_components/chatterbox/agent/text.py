@@ -302,10 +302,15 @@ def _is_alike(word: str, other: str) -> bool:
 
 def character_map(pairs: str) -> dict[int, int]:
     """Return a table for `str.translate` from pairs of characters: the first becomes the second."""
-    return str.maketrans(pairs[::2], pairs[1::2])
+    return str.maketrans(
+        pairs[::2],
+        pairs[1::2],
+    )
 
 
-def read_data_file[T](path: Path, kind: type[T]) -> T:
+def read_data_file[
+    T,
+](path: Path, kind: type[T]) -> T:
     """Read a TOML file as a type that pydantic validates. It reads from disk: call it at import."""
     return TypeAdapter(kind).validate_python(tomllib.loads(path.read_text("utf-8")))
 

@@ -4,7 +4,7 @@ Pure. Providers insist on one invariant, which this module maintains: every call
 assistant message has exactly one result, right after that message.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -53,6 +53,19 @@ def calls_in(messages: Iterable[Message]) -> Iterator[ToolCall]:
 def results_in(messages: Iterable[Message]) -> Iterator[ToolResult]:
     """Yield the results of calls."""
     return (message for message in messages if isinstance(message, ToolResult))
+
+
+def without_results(
+    messages: Iterable[Message], call_ids: Container[str]
+) -> Transcript:
+    """Return messages without the results of these calls."""
+    return tuple(
+        [
+            message
+            for message in messages
+            if not (isinstance(message, ToolResult) and message.call_id in call_ids)
+        ]
+    )
 
 
 def has_outside_content(transcript: Iterable[Message]) -> bool:

@@ -307,11 +307,7 @@ class TurnRecording:
     def async_store(self) -> None:
         """Record the turn, also if it was cut off. A second call does nothing."""
         agent = self.subentry.subentry_id
-        if (
-            self._is_recorded
-            or not self.is_wanted
-            or not async_keeps_turns(self.hass, agent)
-        ):
+        if self._is_recorded or not self.is_wanted:
             return
         self._is_recorded = True
         try:
@@ -320,7 +316,7 @@ class TurnRecording:
                 self.origin,
                 self.report,
             )
-            self._acknowledgement = _async_record(
+            self._acknowledgement = async_store_record(
                 self.hass,
                 self.entry,
                 agent,
@@ -353,19 +349,8 @@ def async_store_record(
 
     Returns None if the store is closed or down, so that waiting is useless.
     """
-    if async_keeps_turns(hass, agent):
-        return _async_record(
-            hass,
-            entry,
-            agent,
-            record,
-        )
-    return None
-
-
-def _async_record(
-    hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record
-) -> Acknowledgement | None:
+    if not async_keeps_turns(hass, agent):
+        return None
     store = async_get_histories(hass).of(entry)
     if store is None:
         later = _async_store_later(

@@ -33,7 +33,7 @@ from ..agent.events import (
     TurnFinished,
     UsageReported,
 )
-from ..agent.json.text import as_object, parse_json
+from ..agent.json.text import as_object, parsed_if_json
 from ..agent.messages import (
     Attachment,
     JsonObject,
@@ -45,7 +45,7 @@ from ..agent.messages import (
     UserMessage,
     canonical_json,
 )
-from ..agent.transcript import TranscriptRecorder, results_in
+from ..agent.transcript import TranscriptRecorder, results_in, without_results
 from ..const import DOMAIN
 from ..settings.tool_names import SENTENCE_TOOL
 
@@ -202,7 +202,7 @@ _CUT_OFF: Final = "interrupted"
 
 def shown_arguments(call: ToolCall) -> JsonObject:
     """Return the arguments with which a call ran; none if they could not be parsed."""
-    return as_object(_parsed(call.arguments))
+    return as_object(parsed_if_json(call.arguments))
 
 
 def shown_call(
@@ -274,15 +274,7 @@ def _size(value: JsonValue) -> int:
 
 def parsed_content(result: ToolResult) -> JsonValue:
     """Return the content of a result, parsed if it is JSON."""
-    return _parsed(result.content)
-
-
-def _parsed(text: str) -> JsonValue:
-    """Return the value of a JSON text; another text as it is."""
-    try:
-        return parse_json(text)
-    except ValueError:
-        return text
+    return parsed_if_json(result.content)
 
 
 _FOUND_NOTHING: Final = frozenset(
@@ -449,13 +441,7 @@ class TurnRecord:
         came_of_it: Transcript = self.recorder.interrupted()
         if self.finished and self.finished.client_calls:
             handed_out = {call.id for call in self.finished.client_calls}
-            came_of_it = tuple(
-                message
-                for message in came_of_it
-                if not (
-                    isinstance(message, ToolResult) and message.call_id in handed_out
-                )
-            )
+            came_of_it = without_results(came_of_it, handed_out)
         user_message = self.user_message
         if user_message:
             return (
@@ -736,7 +722,7 @@ def _without_repetition(
     """
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
     values: list[object] = [
-        _parsed(text) if isinstance(text, str) else text for text in texts
+        parsed_if_json(text) if isinstance(text, str) else text for text in texts
     ]
     if isinstance(structured, dict) and structured.keys() == {"result"}:
         wrapped = structured.get("result")

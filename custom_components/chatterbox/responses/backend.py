@@ -20,8 +20,8 @@ from homeassistant.helpers import entity_registry as er
 from ..agent.conversation.summary import MOST_TOKENS, recap
 from ..agent.conversation.token_estimate import TokenEstimate
 from ..agent.errors import ProviderError
-from ..agent.messages import Summary, ToolResult, Transcript, Usage
-from ..agent.transcript import open_calls, repair
+from ..agent.messages import Summary, Transcript, Usage
+from ..agent.transcript import open_calls, repair, without_results
 from ..const import CONF_RESPONSES_API, DOMAIN, LOGGER
 from ..history.retention import async_note_growth
 from ..history.store.records import ResponseRecord, StoreUnavailable, weight_of
@@ -40,7 +40,7 @@ from .protocol.backend import (
     ResponseStore,
     TurnRequest,
 )
-from .protocol.errors import ApiError, ErrorType, not_found
+from .protocol.errors import ApiError, ErrorType, not_found, unavailable
 from .turns import ApiTurns
 
 if TYPE_CHECKING:  # it imports SQLAlchemy, which is done in a thread
@@ -126,9 +126,9 @@ class ResponsesBackend:
             while (event := await events.get()) is not None:
                 yield event
             if taking.cancelled():
-                message = "The agent was changed or stopped meanwhile."
-                raise ApiError(
-                    message, status=503, kind=ErrorType.SERVER, code="interrupted"
+                raise unavailable(
+                    "The agent was changed or stopped meanwhile.",
+                    "interrupted",
                 )
             end = taking.result().finished
             if end is not None:
@@ -167,9 +167,8 @@ class ResponsesBackend:
                 _COMPACTING_SECONDS,
             )
         except ProviderError as error:
-            message = "The model of this agent could not summarize the conversation. Try again."
             raise ApiError(
-                message,
+                "The model of this agent could not summarize the conversation. Try again.",
                 status=502,
                 kind=ErrorType.MODEL,
             ) from error
@@ -334,15 +333,11 @@ def _joined(turns: Sequence[Transcript]) -> Transcript:
     else:
         left = set()
     whole = repair(message for messages in turns for message in messages)
-    return tuple(
-        message
-        for message in whole
-        if not (isinstance(message, ToolResult) and message.call_id in left)
-    )
+    return without_results(whole, left)
 
 
 def _unavailable() -> ApiError:
-    message = "The history cannot be used now. Try again later; Settings → Repairs says what is wrong."
-    return ApiError(
-        message, status=503, kind=ErrorType.SERVER, code="history_unavailable"
+    return unavailable(
+        "The history cannot be used now. Try again later; Settings → Repairs says what is wrong.",
+        "history_unavailable",
     )

@@ -13,7 +13,6 @@ from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from time import monotonic
-from types import MappingProxyType
 from typing import Final
 from uuid import uuid4
 
@@ -256,11 +255,24 @@ class Exchange:
             await asyncio.sleep(_LAST_LOOK)
         self.request.protocol.force_close()
 
+    def bug(self, what: str, error: Exception) -> ApiError:
+        """Log a bug, and return what the client is told of it."""
+        LOGGER.error(
+            "%s failed (%s): %s",
+            what,
+            self.id,
+            traceback_without_words(error),
+        )
+        return internal_error(self.id)
+
     def refusal(
-        self, error: ApiError, more: Mapping[str, str] = MappingProxyType({})
+        self, error: ApiError, more: Mapping[str, str] | None = None
     ) -> web.Response:
         """Return an error as the answer. A 401 is raised instead, as Home Assistant counts failed logins."""
-        headers = self.headers() | dict(more)
+        headers = {
+            **self.headers(),
+            **(more or {}),
+        }
         if error.retry_after is not None:
             headers[hdrs.RETRY_AFTER] = str(round(error.retry_after))
         text = encoded({"error": error.payload})
@@ -351,15 +363,8 @@ class _Sender:
 
     async def send_bug(self, error: Exception) -> None:
         """Write an error event for a bug, and log it."""
-        if isinstance(error, ApiError):
-            reported_error = error
-        else:
-            reported_error = internal_error(self._exchange.id)
-        LOGGER.error(
-            "A stream failed (%s): %s",
-            self._exchange.id,
-            traceback_without_words(error),
-        )
+        bug = self._exchange.bug("A stream", error)
+        reported_error = error if isinstance(error, ApiError) else bug
         await self.send(
             {
                 "type": "error",

@@ -13,11 +13,9 @@ from aiohttp import WSCloseCode, WSMsgType, web
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 
-from ..agent.errors import traceback_without_words
 from ..agent.messages import JsonObject
-from ..const import LOGGER
 from .exchange import ClientGone, Exchange, encoded
-from .protocol.errors import ApiError, internal_error, invalid
+from .protocol.errors import ApiError, invalid
 
 if TYPE_CHECKING:  # imported in a thread when the API is enabled
     from .protocol.socket import SocketSession
@@ -246,12 +244,7 @@ class _Connection:
                 except ClientGone:
                     raise
                 except Exception as error:  # noqa: BLE001  # a bug ends one answer, not the connection
-                    LOGGER.error(
-                        "A message failed (%s): %s",
-                        self._exchange.id,
-                        traceback_without_words(error),
-                    )
-                    await self._send_error(internal_error(self._exchange.id))
+                    await self._send_error(self._exchange.bug("A message", error))
 
     async def _answer(self, message: str | ApiError) -> None:
         if isinstance(message, ApiError):

@@ -185,9 +185,10 @@ class ApiTurnSource(TurnSource):
         )
         for index, label in enumerate(labels):
             if label not in known:
-                message = f"This agent has no tools under {label!r}. It has: {', '.join(known) or 'none'}."
                 raise invalid(
-                    message, f"tools[{index}].server_label", "unknown_server_label"
+                    f"This agent has no tools under {label!r}. It has: {', '.join(known) or 'none'}.",
+                    f"tools[{index}].server_label",
+                    "unknown_server_label",
                 )
         return replace(
             settings,

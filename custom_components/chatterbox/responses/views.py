@@ -14,7 +14,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, override
@@ -26,8 +26,8 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.http import KEY_ALLOW_CONFIGURED_CORS
 from homeassistant.helpers.importlib import async_import_module
+from homeassistant.util.hass_dict import HassKey
 
-from ..agent.errors import traceback_without_words
 from ..agent.messages import JsonObject
 from ..const import (
     BASE_PATH,
@@ -35,12 +35,10 @@ from ..const import (
     CONF_RESPONSES_API,
     DOMAIN,
     INTEGRATION,
-    LOGGER,
-    home_singleton,
 )
 from ..internals.http import may_be_signed
 from .exchange import Exchange, HttpLimits, Load, send_events
-from .protocol.errors import ApiError, ErrorType, internal_error, not_found
+from .protocol.errors import ApiError, ErrorType, not_found, unavailable
 from .socket import serve_socket
 
 if TYPE_CHECKING:
@@ -70,14 +68,8 @@ type _Answer = web.StreamResponse | JsonObject | AsyncGenerator[JsonObject]
 type _Handler = Callable[[Exchange], Awaitable[_Answer]]
 
 
-@dataclass(slots=True)
-class _Loaded:
-    service: ResponsesService | None = None
-    """None until a service has the API enabled."""
-
-
-_loaded: Final = home_singleton("responses_api", lambda _: _Loaded())
-"""Returns what answers requests."""
+_SERVICE: Final = HassKey["ResponsesService"](f"{DOMAIN}_responses_api")
+"""Answers requests, once a service of Chatterbox has the API enabled."""
 
 
 def async_register_api(hass: HomeAssistant) -> None:
@@ -87,25 +79,22 @@ def async_register_api(hass: HomeAssistant) -> None:
 
 async def async_load_api(hass: HomeAssistant) -> None:
     """Import what answers requests."""
-    if _loaded(hass).service is not None:
+    if _SERVICE in hass.data:
         return
     for module in _MODULES:
         await async_import_module(hass, module)
     from .backend import ResponsesBackend  # noqa: PLC0415  # imported in a thread, right above
     from .protocol.service import ResponsesService  # noqa: PLC0415  # imported in a thread, right above
 
-    loaded = _loaded(hass)
-    if loaded.service is None:  # another entry may have been faster
-        loaded.service = ResponsesService(ResponsesBackend(hass))
+    if _SERVICE not in hass.data:  # another entry may have been faster
+        hass.data[_SERVICE] = ResponsesService(ResponsesBackend(hass))
 
 
 @callback
 def _service(hass: HomeAssistant) -> ResponsesService:
-    service = _loaded(hass).service
+    service = hass.data.get(_SERVICE)
     if service is None:
-        raise ApiError(
-            "The API is being loaded. Try again.", status=503, kind=ErrorType.SERVER
-        )
+        raise unavailable("The API is being loaded. Try again.")
     return service
 
 
@@ -299,21 +288,13 @@ class _Api:
                 await exchange.answer_and_cut(response)
             return response
         except Exception as error:  # noqa: BLE001  # a client gets a JSON error also for a bug
-            LOGGER.error(
-                "A request failed (%s): %s", exchange.id, traceback_without_words(error)
-            )
-            return exchange.refusal(internal_error(exchange.id))
+            return exchange.refusal(exchange.bug("A request", error))
 
     @callback
     def admit(self, exchange: Exchange) -> None:
         """Check that a request, or one more message of a connection, may be answered. Raises `ApiError`."""
         if self._hass.is_stopping:
-            raise ApiError(
-                "Home Assistant stops.",
-                status=503,
-                kind=ErrorType.SERVER,
-                code="stopping",
-            )
+            raise unavailable("Home Assistant stops.", "stopping")
         if not self._services():
             raise not_found("The API is not enabled for any service of Chatterbox.")
         exchange.require_user()
@@ -340,9 +321,8 @@ class _Api:
 
     async def socket(self, exchange: Exchange) -> web.StreamResponse:
         if may_be_signed(self._hass, exchange.request.query):
-            message = "A signed path can only be read. Send a token, as Authorization: Bearer TOKEN."
             raise ApiError(
-                message,
+                "A signed path can only be read. Send a token, as Authorization: Bearer TOKEN.",
                 status=HTTPStatus.FORBIDDEN,
                 kind=ErrorType.AUTHENTICATION,
                 code="signed_path",

@@ -10,6 +10,7 @@ import aiohttp
 import pytest
 from aiohttp import client_exceptions
 from aiohttp.client_reqrep import ConnectionKey
+from freezegun.api import FrozenDateTimeFactory
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.errors import (
@@ -520,10 +521,14 @@ NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
     ],
 )
 @pytest.mark.parametrize("status", [429, 503, 529])
-def test_how_long_to_wait(
-    status: int, header: str | None, seconds: float | None
+async def test_how_long_to_wait(
+    freezer: FrozenDateTimeFactory,
+    status: int,
+    header: str | None,
+    seconds: float | None,
 ) -> None:
-    error = error_of_response(status, b"", retry_after=header, now=NOW)
+    freezer.move_to(NOW)
+    error = error_of_response(status, b"", retry_after=header)
 
     assert isinstance(error, ProviderBusy)
     assert error.retry_after == seconds
@@ -574,8 +579,8 @@ def test_google_tells_in_the_body_how_long_to_wait(
         (7, None),
     ],
 )
-def test_openrouter_tells_until_when_free_models_are_used_up(
-    reset: JsonValue, seconds: float | None
+async def test_openrouter_tells_until_when_free_models_are_used_up(
+    freezer: FrozenDateTimeFactory, reset: JsonValue, seconds: float | None
 ) -> None:
     """Gitlawb/openclaude#936."""
     metadata: JsonValue = {
@@ -587,7 +592,8 @@ def test_openrouter_tells_until_when_free_models_are_used_up(
         "metadata": metadata,
     }
 
-    error = error_of_response(429, json.dumps({"error": report}).encode(), now=NOW)
+    freezer.move_to(NOW)
+    error = error_of_response(429, json.dumps({"error": report}).encode())
 
     assert type(error) is ProviderBusy
     assert error.retry_after == seconds

@@ -15,7 +15,7 @@ from json import dumps
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from ..json.text import parse_json
+from ..json.text import as_object, parse_json
 from ..messages import (
     JsonObject,
     JsonValue,
@@ -139,11 +139,10 @@ def _how_to_repeat(tool: ToolDefinition | None) -> str:
 
 def _how_to_narrow(tool: ToolDefinition | None) -> str:
     """Return the hint how to call a tool for less; empty for a tool without parameters."""
-    if tool:
-        properties = tool.parameters.get("properties")
-    else:
-        properties = None
-    if tool is None or not isinstance(properties, dict) or not properties:
+    if tool is None:
+        return ""
+    properties = as_object(tool.parameters.get("properties"))
+    if not properties:
         return ""
     return f"To read more, call {tool.name} again for less at once; it takes: {', '.join(sorted(properties))}."
 

@@ -22,7 +22,7 @@ from ..text import (
     sendable_text,
 )
 from .malformed_json import repair_json
-from .text import display, finite, objects_in, parse_json
+from .text import as_object, display, finite, objects_in, parse_json
 
 _KEY_LENGTH: Final = 60
 """Characters of an unknown key in a message."""
@@ -193,14 +193,8 @@ class _Fit:
             seen.add(reference)
             target: JsonValue = self.root
             for part in reference.removeprefix("#/").split("/"):
-                if isinstance(target, dict):
-                    target = target.get(part)
-                else:
-                    target = None
-            if isinstance(target, dict):
-                schema = target
-            else:
-                schema = {}
+                target = as_object(target).get(part)
+            schema = as_object(target)
         return schema
 
     def _fit_all(
@@ -469,8 +463,7 @@ def _embedded(value: JsonValue, opening: str) -> JsonValue:
 
 
 def _properties(schema: JsonObject) -> JsonObject:
-    properties = schema.get("properties")
-    return properties if isinstance(properties, dict) else {}
+    return as_object(schema.get("properties"))
 
 
 def _required(schema: JsonObject) -> list[str]:
@@ -549,15 +542,12 @@ def _scaled(schema: JsonObject, value: JsonValue) -> JsonValue:
         return value
     is_whole = any(part.get("type") == "integer" for part in parts)
     is_percentage = str(value).rstrip().endswith("%")
-    if highest == {_PERCENT} and is_whole and not is_percentage:
-        is_share = 1 / _PERCENT <= number < 1
-        if is_share:
-            return round(number * _PERCENT)
-        return value
-    if highest == {1} and not is_whole and (number > 1 or is_percentage):
-        if 0 <= number <= _PERCENT:
-            return number / _PERCENT
-        return value
+    is_share = 1 / _PERCENT <= number < 1 and not is_percentage
+    if highest == {_PERCENT} and is_whole and is_share:
+        return round(number * _PERCENT)
+    is_of_hundred = 0 <= number <= _PERCENT and (number > 1 or is_percentage)
+    if highest == {1} and not is_whole and is_of_hundred:
+        return number / _PERCENT
     return value
 
 

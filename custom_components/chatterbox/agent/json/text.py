@@ -49,6 +49,14 @@ def parse_json(
     return value
 
 
+def parsed_if_json(text: str) -> JsonValue:
+    """Return the value of a JSON text; another text as it is."""
+    try:
+        return parse_json(text)
+    except ValueError:
+        return text
+
+
 def is_json_object(text: str) -> bool:
     """Return whether `text` is one JSON object, as `parse_json` reads it."""
     try:

@@ -21,7 +21,7 @@ from ..json.coercion import (
     parse_arguments,
     readable,
 )
-from ..json.text import display, is_json_object, parse_json
+from ..json.text import display, is_json_object, parsed_if_json
 from ..messages import (
     MAX_CALL_LENGTH,
     AssistantMessage,
@@ -405,10 +405,7 @@ def as_recorded(call: ToolCall) -> ToolCall:
 
     Overlong arguments of a runaway model are truncated.
     """
-    try:
-        value = parse_json(call.arguments[: _RECORDED_LENGTH + 1])
-    except ValueError:
-        value = None
+    value = parsed_if_json(call.arguments[: _RECORDED_LENGTH + 1])
     if isinstance(value, dict):
         text = canonical_json(value)
     else:

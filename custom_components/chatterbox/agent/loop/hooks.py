@@ -313,7 +313,9 @@ def _joined(asks: Sequence[Ask]) -> Ask | None:
     )
 
 
-def _checked[D](decision: D, rewritable: type | None) -> D:
+def _checked[
+    D,
+](decision: D, rewritable: type | None) -> D:
     """Return a decision, raise TypeError for a value that is none.
 
     `rewritable` is the type of the value that a hook may replace, str or dict; None for

@@ -433,14 +433,11 @@ class Inference:
         judged = await read_aside(
             len(call.arguments), judge_call, self.state, call, offered
         )
-        if isinstance(judged, Runnable):
-            note = judged.note
-        else:
-            note = ""
         match judged:
             case Runnable(_, tool, arguments) | ClientCall(
                 _, ToolDefinition() as tool, arguments
             ):
+                note = judged.note
                 seen = await self.hooks.pre_tool_use(
                     tool, arguments, partial(fit_arguments, tool)
                 )

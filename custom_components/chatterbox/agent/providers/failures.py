@@ -38,7 +38,7 @@ from ..errors import (
 )
 from ..json.text import objects_in
 from ..messages import MAX_CALL_LENGTH, JsonObject, JsonValue
-from ..text import read_data_file
+from ..text import clipped, read_data_file
 
 OVERLOADED: Final = 529
 """Status of services that are out of capacity; unregistered, but widely used."""
@@ -203,12 +203,10 @@ def error_of_response(
     *,
     retry_after: str | None = None,
     secret: str = "",
-    now: datetime | None = None,
 ) -> ProviderError:
     """Return the error of an unsuccessful response.
 
-    `retry_after` is the header of that name, `secret` is removed from messages, `now`
-    is the time that an HTTP date counts from (default: the clock's).
+    `retry_after` is the header of that name, `secret` is removed from messages.
     """
     if status < HTTPStatus.BAD_REQUEST:
         return ProviderReplyInvalid(
@@ -221,7 +219,6 @@ def error_of_response(
         report,
         f"HTTP {status}",
         secret,
-        now,
     )
 
 
@@ -347,7 +344,10 @@ def _retry_delay(report: JsonObject) -> str:
 
 
 def _error(
-    status: int, report: _Report, what: str, secret: str, now: datetime | None = None
+    status: int,
+    report: _Report,
+    what: str,
+    secret: str,
 ) -> ProviderError:
     message = _message_line(report, secret)
     error = _error_saying(
@@ -357,9 +357,7 @@ def _error(
     )
     error.words = message
     if type(error) in {ProviderBusy, ModelLoading}:
-        error.retry_after = _parse_retry_after(
-            report.retry_after, now or datetime.now(UTC)
-        )
+        error.retry_after = _parse_retry_after(report.retry_after)
     if isinstance(error, ProviderRejectedRequest):
         error.refuses_images = (
             WORDINGS["images_refused"].search(report.message) is not None
@@ -404,26 +402,22 @@ def _message_line(report: _Report, secret: str) -> str:
 def _line(text: str) -> str:
     """Return the start of a text as one line without control characters."""
     words = " ".join(text[:_WORDS_READ].split())
-    line = "".join(character for character in words if character.isprintable())
-    if len(line) <= _MESSAGE_LENGTH:
-        return line
-    return f"{line[: _MESSAGE_LENGTH - 1]}…"
+    return clipped(
+        "".join(filter(str.isprintable, words)),
+        _MESSAGE_LENGTH,
+    )
 
 
-def _parse_retry_after(
-    header: str,
-    now: datetime,
-) -> float | None:
+def _parse_retry_after(header: str) -> float | None:
     """Parse a number of seconds or an HTTP date (RFC 9110, 10.2.3); None if it is neither."""
     try:
         seconds = float(header)
     except ValueError:
         try:
-            seconds = (
-                parsedate_to_datetime(header).replace(tzinfo=UTC) - now
-            ).total_seconds()
+            at = parsedate_to_datetime(header).replace(tzinfo=UTC)
         except ValueError:
             return None
+        seconds = (at - datetime.now(UTC)).total_seconds()
     if math.isfinite(seconds):
         return min(max(seconds, 0.0), MAX_RETRY_AFTER)
     return None

@@ -251,7 +251,11 @@ class HTTPProvider(ABC):
                         for event in calls:
                             yield event
                         return
-                    payload = await self._payload_after(error, request, reply.payload)
+                    payload = await self._payload_after(
+                        error,
+                        request,
+                        reply.payload,
+                    )
                     if reply.started:
                         raise
                     _LOGGER.info("%s is asked again: %s", self._model, error)

@@ -13,6 +13,7 @@ from typing import ClassVar, Final, override
 
 from ..errors import PromptTooLong, ProviderError
 from ..events import CompletionResult
+from ..json.text import as_object
 from ..messages import JsonObject, JsonValue, canonical_json
 from ..protocols import CompletionRequest, ReasoningEffort
 from ..wire.model_lists import ChatModel, by_usefulness, is_for_chat, parse_model_list
@@ -79,11 +80,11 @@ class OllamaChatProvider(HTTPProvider):
 
     @override
     def _shortest(self, payload: JsonObject) -> JsonObject:
-        options = payload.get("options")
+        options = as_object(payload.get("options"))
         # All other options stay: another context length would reload the model.
         return payload | {
             "options": {
-                **(options if isinstance(options, dict) else {}),
+                **options,
                 "num_predict": 1,
             }
         }

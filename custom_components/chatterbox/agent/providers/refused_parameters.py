@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..json.text import objects_in
+from ..json.text import as_object, objects_in
 from ..messages import JsonObject, JsonValue, canonical_json
 from ..protocols import ReasoningEffort
 from ..wire.anthropic_messages import OF_SEARCHES
@@ -182,25 +182,21 @@ class Trial:
         body: bytes,
     ) -> bool:
         """Adjust `payload` to a refusal, or remove the parameter that it names; False if neither is possible."""
+        if status not in _STATUSES:
+            return False
         text = body.decode(errors="replace")
-        for adjustment in self._refused.adjustments if status in _STATUSES else ():
-            if adjustment in self._tried:
-                refusal = None
-            else:
-                refusal = adjustment.refusal.search(text)
-            if (
-                refusal is not None
-                and (changed := adjustment.change(self.payload, refusal))
-                != self.payload
-            ):
+        for adjustment in self._refused.adjustments:
+            refusal = adjustment.refusal.search(text)
+            if refusal is None or adjustment in self._tried:
+                continue
+            changed = adjustment.change(self.payload, refusal)
+            if changed != self.payload:
                 self.payload = changed
                 self._tried[adjustment] = refusal
                 return True
-        path = None
-        if status in _STATUSES:
-            path = self._refused.tool(self.payload, text) or self._refused.named(
-                self.payload, text
-            )
+        path = self._refused.tool(self.payload, text) or self._refused.named(
+            self.payload, text
+        )
         if (
             path is None
             or sum(left == _TOOLS for (left, *_), _ in self._left_out) >= _MOST_TOOLS
@@ -251,10 +247,7 @@ def _without(payload: JsonObject, path: _Path) -> JsonObject:
 
 def _name_of(tool: JsonObject) -> str:
     """Return the name of a tool in any format; empty if it has none."""
-    function = tool.get("function", tool)
-    if isinstance(function, dict):
-        return str(function.get("name", ""))
-    return ""
+    return str(as_object(tool.get("function", tool)).get("name", ""))
 
 
 _LEAST_BUDGET: Final = 1024
@@ -312,7 +305,10 @@ def _without_thoughts(
     return changed
 
 
-def _without_blocks(payload: JsonObject, types: Collection[str]) -> list[JsonValue]:
+def _without_blocks(
+    payload: JsonObject,
+    types: Collection[str],
+) -> list[JsonValue]:
     """Return the messages of a payload, where they are lists of blocks without those of some types."""
     return [
         {
@@ -389,10 +385,8 @@ def _with_a_budget(
         _BUDGETS.get(effort or ReasoningEffort.HIGH, _LARGEST_BUDGET),
         half,
     )
-    is_forced = _inner(payload, "tool_choice", "type") in (
-        "any",
-        "tool",
-    )  # which excludes a budget
+    choice = as_object(payload.get("tool_choice")).get("type")
+    is_forced = choice in ("any", "tool")  # which excludes a budget
     if (
         budget >= _LEAST_BUDGET
         and not is_forced
@@ -677,31 +671,12 @@ TOOL_ADJUSTMENTS: Final = (
 )
 
 
-def _inner(
-    payload: JsonObject,
-    field: str,
-    name: str,
-) -> JsonValue:
-    outer = payload.get(field)
-    if isinstance(outer, dict):
-        return outer.get(name)
-    return None
-
-
 def _kind(payload: JsonObject) -> JsonValue:
-    return _inner(
-        payload,
-        "thinking",
-        "type",
-    )
+    return as_object(payload.get("thinking")).get("type")
 
 
 def _effort(payload: JsonObject) -> ReasoningEffort | None:
-    effort = _inner(
-        payload,
-        "output_config",
-        "effort",
-    )
+    effort = as_object(payload.get("output_config")).get("effort")
     if effort in list(ReasoningEffort):
         return ReasoningEffort(effort)
     return None

@@ -14,7 +14,7 @@ from typing import Final, assert_never
 from ..conversation.summary import without_recalled_calls
 from ..conversation.window import shows_something
 from ..json.malformed_json import repair_json
-from ..json.text import parse_json
+from ..json.text import parsed_if_json
 from ..messages import (
     AssistantMessage,
     JsonValue,
@@ -105,11 +105,7 @@ class Quotations:
         joined: dict[str, list[str]] = {}
         for result in results_in(self._request.transcript):
             if not result.synthetic:
-                try:
-                    content = parse_json(result.content)
-                except ValueError:
-                    content = result.content
-                for name, text in _strings(content):
+                for name, text in _strings(parsed_if_json(result.content)):
                     joined.setdefault(name, []).append(_BULLET.sub("", text))
         return [_compact("".join(texts)) for texts in joined.values()]
 

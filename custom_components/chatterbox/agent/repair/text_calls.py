@@ -24,12 +24,12 @@ from ..events import (
     ToolCallReady,
 )
 from ..joined_tools import every_part
-from ..json.text import parse_json
+from ..json.text import parsed_if_json
 from ..messages import FinishReason, ToolCall, ToolDefinition, canonical_json
 from ..protocols import CompletionRequest
 from ..text import find_tool, plain_tool_name, spellings
 from ..timeouts import read_aside
-from ..wire.call_assembly import CallIds
+from ..wire.call_assembly import MAX_CALLS, CallIds
 from .quoted_calls import Quotations
 from .text_markup import (
     MAX_HELD_CHARACTERS,
@@ -45,8 +45,6 @@ from .written_calls import ReadText, WrittenCall, read_calls, read_worded_call
 
 _LOGGER = logging.getLogger(__name__)
 _SPACE: Final = string.whitespace
-_MAX_CALLS: Final = 256
-"""Written calls in one message; more are dropped."""
 _PIECE: Final = 512
 """Characters of reasoning that are read again before others get their turn."""
 _SENTENCE_ENDS: Final = ".!?…:"
@@ -377,7 +375,7 @@ class TextCallReader:
         for piece in pieces:
             if isinstance(piece, CallText):
                 for call in (await self._read(piece, whole=piece.closed)).calls:
-                    if len(self._thought_of) == _MAX_CALLS or not self._tool_of(
+                    if len(self._thought_of) == MAX_CALLS or not self._tool_of(
                         call.name
                     ):
                         continue
@@ -410,7 +408,7 @@ class _Calls:
         self, call: WrittenCall, tool: ToolDefinition | None
     ) -> list[ToolCallReady]:
         """Pass on a written call, unless it was a native one before."""
-        if self._written == _MAX_CALLS:
+        if self._written == MAX_CALLS:
             return []
         self.any = True
         if self._is_repeated(call.name, call.arguments, tool, native=False):
@@ -426,7 +424,8 @@ class _Calls:
         self, name: str, arguments: str, tool: ToolDefinition | None, *, native: bool
     ) -> bool:
         """Return whether the call equals one of the other kind, of which each counts once."""
-        key = (tool.name if tool else name, _canonical(arguments))
+        meant = canonical_json(parsed_if_json(arguments or "{}"))
+        key = (tool.name if tool else name, meant)
         is_repeated = self._alone[*key, not native] > 0
         if is_repeated:
             self._alone[*key, not native] -= 1
@@ -437,10 +436,3 @@ class _Calls:
     def _ready(self, call: ToolCall) -> ToolCallReady:
         call_id = self._ids.unique(call.id)
         return ToolCallReady(call if call_id == call.id else replace(call, id=call_id))
-
-
-def _canonical(arguments: str) -> str:
-    try:
-        return canonical_json(parse_json(arguments or "{}"))
-    except ValueError:
-        return arguments

@@ -361,7 +361,10 @@ _THOUGHT_ENDS: Final = (
 
 
 def _thoughts() -> Iterator[Marker]:
-    yield Marker(Opening(OneOf(_THOUGHT_STARTS)), Region(Kind.THOUGHT, _THOUGHT_ENDS))
+    yield Marker(
+        Opening(OneOf(_THOUGHT_STARTS)),
+        Region(Kind.THOUGHT, _THOUGHT_ENDS),
+    )
     yield from (Marker(end, Region(Kind.THOUGHT_END)) for end in _THOUGHT_ENDS)
 
 
@@ -431,7 +434,13 @@ def _certain_calls() -> Iterator[Marker]:
         one = Region(
             Kind.CALL,
             [Opening(end)],
-            (opening, *ends, *tags, *marks, _MESSAGE_ENDS),
+            (
+                opening,
+                *ends,
+                *tags,
+                *marks,
+                _MESSAGE_ENDS,
+            ),
         )
         yield Marker(
             opening,

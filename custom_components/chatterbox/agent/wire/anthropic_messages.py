@@ -367,12 +367,13 @@ def _attachment(
             "type": "image",
             "source": source,
         }
-    title: JsonObject = {"title": attachment.name} if attachment.name.strip() else {}
-    return {
+    document: JsonObject = {
         "type": "document",
         "source": source,
-        **title,
     }
+    if attachment.name.strip():
+        document["title"] = attachment.name
+    return document
 
 
 class _ContentBlock(WireModel, frozen=True, extra="allow"):
@@ -671,7 +672,7 @@ class AnthropicReplyReader(ReplyReader):
         found = _FOUND.validate_python(result.content)
         yield from self._searched(
             result.tool_use_id or "",
-            wanted if isinstance(wanted, dict) else {},
+            as_object(wanted),
             found or [],
             failed=found is None,
         )

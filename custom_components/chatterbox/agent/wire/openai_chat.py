@@ -277,10 +277,7 @@ def _call(
         "function": function,
     }
     if isinstance(extra, dict):
-        return {
-            **written,
-            "extra_content": extra,
-        }
+        written["extra_content"] = extra
     return written
 
 

@@ -38,12 +38,9 @@ def request_to_payload(prompt: str, model: str) -> JsonObject:
         "prompt": prompt,
         "n": 1,
     }
-    if model.startswith(_SENDS_PICTURES):
-        return payload
-    return {
-        **payload,
-        "response_format": "b64_json",
-    }
+    if not model.startswith(_SENDS_PICTURES):
+        payload["response_format"] = "b64_json"
+    return payload
 
 
 def parse_answer(text: str) -> Picture:

@@ -40,6 +40,7 @@ from ..events import (
     TextDelta,
     ToolCallReady,
 )
+from ..json.text import parsed_if_json
 from ..messages import (
     WEB_SEARCH,
     FinishReason,
@@ -477,7 +478,7 @@ class ReplyReader(ABC):
         ):  # gateways send the comments of others as data
             return
         if event.type == "error":
-            raise ReportedFailure(_error_report(data))
+            raise ReportedFailure(parsed_if_json(data.decode(errors="replace")))
         yield from self._read_json(data)
 
     def _end_marked(self) -> Iterator[ProviderEvent]:
@@ -525,13 +526,3 @@ class ReplyReader(ABC):
         if self._has_calls:
             return FinishReason.TOOL_CALLS
         return FinishReason.STOP
-
-
-def _error_report(data: bytes) -> JsonValue:
-    """Return the data of an event named `error`: JSON as under `error` elsewhere, or plain text."""
-    text = data.decode(errors="replace")
-    try:
-        report: JsonValue = json.loads(text)
-    except ValueError, RecursionError:
-        return text
-    return report

@@ -282,16 +282,19 @@ class Database:
                     _begin_in_sqlite,
                 )
         except NoSuchModuleError:
-            unknown = f"There is no driver called {self._url.drivername}."
-            raise StoreUnavailable(Trouble.WRONG_URL, unknown) from None
+            raise StoreUnavailable(
+                Trouble.WRONG_URL, f"There is no driver called {self._url.drivername}."
+            ) from None
         except ImportError as err:
             needed = f"needs the Python package {err.name}, which is not installed"
             raise StoreUnavailable(
                 Trouble.NO_DRIVER, f"The history in {self.where} {needed}."
             ) from None
         except ArgumentError, TypeError, ValueError:
-            wrong = f"The parameters after the question mark of the address of {self.where} are invalid."
-            raise StoreUnavailable(Trouble.WRONG_URL, wrong) from None
+            raise StoreUnavailable(
+                Trouble.WRONG_URL,
+                f"The parameters after the question mark of the address of {self.where} are invalid.",
+            ) from None
         return engine
 
 
@@ -363,8 +366,10 @@ def _parsed(address: str) -> URL:
     try:
         url = make_url(address)
     except ArgumentError, ValueError:
-        wrong = "The address of the history is no database URL, such as sqlite:////config/history.db."
-        raise StoreUnavailable(Trouble.WRONG_URL, wrong) from None
+        raise StoreUnavailable(
+            Trouble.WRONG_URL,
+            "The address of the history is no database URL, such as sqlite:////config/history.db.",
+        ) from None
     match url.get_backend_name():
         case "sqlite":
             if (
@@ -376,8 +381,10 @@ def _parsed(address: str) -> URL:
                 )
         case "postgresql":
             if "@" in f"{url.host}{url.database}":
-                wrong = "Write an @ in the name or the password of the address of the history as %40."
-                raise StoreUnavailable(Trouble.WRONG_URL, wrong)
+                raise StoreUnavailable(
+                    Trouble.WRONG_URL,
+                    "Write an @ in the name or the password of the address of the history as %40.",
+                )
         case _:
             raise StoreUnavailable(
                 Trouble.UNSUPPORTED,

@@ -545,7 +545,9 @@ def _message_from_json(
     )
 
 
-def _read[T](adapter: TypeAdapter[T], data: object) -> T:
+def _read[
+    T,
+](adapter: TypeAdapter[T], data: object) -> T:
     try:
         return adapter.validate_python(data)
     except ValidationError as err:

@@ -300,7 +300,10 @@ def _match(
 ) -> tuple[ColumnElement[bool], ColumnElement[float]]:
     """Return the condition for a row of the index that has all phrases, and its score. Without a person, of anybody."""
     if connection.dialect.name == POSTGRESQL:
-        query = cast(" & ".join(map(_ts_phrase, phrases)), TSQUERY)
+        query = cast(
+            " & ".join(map(_ts_phrase, phrases)),
+            TSQUERY,
+        )
         return _VECTORS.c.words.bool_op("@@")(query), func.ts_rank(
             _VECTORS.c.words, query, type_=Float
         )

@@ -21,6 +21,7 @@ from pydantic import (
 
 from ...agent.json.text import check_count, check_size, parse_json
 from ...agent.messages import JsonObject, JsonValue
+from ...agent.protocols import ReasoningEffort, Verbosity
 from .errors import ApiError, bad_value, invalid
 from .items.schema import VENDOR_TYPE, path_of, path_within
 
@@ -63,10 +64,12 @@ class Part(BaseModel):
     )
 
 
+BY_VALUE: Final = Field(strict=False)
+"""Of an enum, whose values clients send."""
+
+
 class _Reasoning(Part):
-    effort: (
-        Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None
-    ) = None
+    effort: Annotated[ReasoningEffort, BY_VALUE] | None = None
     summary: ReasoningSummary | None = None
     generate_summary: ReasoningSummary | None = None
     """The old name of `summary`."""
@@ -89,7 +92,7 @@ class TextFormat(Part):
 
 class _Text(Part):
     format: TextFormat | None = None
-    verbosity: Literal["low", "medium", "high"] | None = None
+    verbosity: Annotated[Verbosity, BY_VALUE] | None = None
 
 
 class _StreamOptions(Part):
@@ -267,9 +270,8 @@ def parse_message(message: JsonValue) -> CreateBody:
         )
     for name in _NOT_ON_SOCKETS:
         if fields.pop(name, None) is not None:
-            text = f"'{name}' cannot be used over a WebSocket: every response is streamed, and none in the background."
             raise invalid(
-                text,
+                f"'{name}' cannot be used over a WebSocket: every response is streamed, and none in the background.",
                 name,
                 "unsupported_parameter",
             )

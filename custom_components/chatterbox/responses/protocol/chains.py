@@ -236,8 +236,10 @@ class StoredResponses:
             raise not_found(
                 f"Previous response with id '{wanted}' not found.", *_PREVIOUS
             )
-        text = f"Response '{last_id}' continues '{wanted}', which was deleted or is too old. Send the whole input."
-        raise not_found(text, *_PREVIOUS)
+        raise not_found(
+            f"Response '{last_id}' continues '{wanted}', which was deleted or is too old. Send the whole input.",
+            *_PREVIOUS,
+        )
 
     async def _earlier_in_conversation(
         self, caller: Caller, first: ResponseRecord
@@ -272,14 +274,10 @@ def shown_response(record: ResponseRecord) -> JsonObject:
     """Return a stored response that no task works on: one that had not ended has failed."""
     if record.response.get("status") not in _UNENDED:
         return record.response
-    error: JsonObject = {
-        "code": INTERRUPTED.code,
-        "message": INTERRUPTED.message,
-    }
     return {
         **record.response,
         "status": "failed",
-        "error": error,
+        "error": INTERRUPTED.in_response,
     }
 
 

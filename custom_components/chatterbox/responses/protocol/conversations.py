@@ -186,9 +186,8 @@ class Conversations:
                 len(items_in(records)) + len(addition.input) > _MOST_ITEMS
                 or weight > _MOST_BYTES
             ):
-                text = f"A conversation has up to {_MOST_ITEMS} items and {_MOST_BYTES} bytes. Create another one."
                 raise invalid(
-                    text,
+                    f"A conversation has up to {_MOST_ITEMS} items and {_MOST_BYTES} bytes. Create another one.",
                     "items",
                     "conversation_full",
                 )

@@ -60,6 +60,14 @@ class ApiError(Exception):
     """Seconds."""
 
     @property
+    def in_response(self) -> JsonObject:
+        """The error as a field of a response."""
+        return {
+            "code": self.code or self.kind.value,
+            "message": self.message,
+        }
+
+    @property
     def payload(self) -> JsonObject:
         """The error object, as in bodies and events."""
         return {
@@ -78,6 +86,19 @@ def invalid(
         message,
         code=code,
         param=param,
+    )
+
+
+def unavailable(
+    message: str,
+    code: str | None = None,
+) -> ApiError:
+    """Return the error of a request that can be served later (503)."""
+    return ApiError(
+        message,
+        status=503,
+        kind=ErrorType.SERVER,
+        code=code,
     )
 
 
@@ -173,17 +194,15 @@ def as_api_error(failure: AgentError | ApiError | None) -> ApiError:
         case ApiError():
             return failure
         case BudgetSpent():
-            message = f"What may be spent on the model behind this agent in one {failure.period} is spent."
             return ApiError(
-                message,
+                f"What may be spent on the model behind this agent in one {failure.period} is spent.",
                 status=429,
                 kind=ErrorType.TOO_MANY_REQUESTS,
                 code="insufficient_quota",
             )
         case PromptTooLong():
-            message = "The conversation is too long for the model. Shorten it, or set `truncation` to `auto`."
             return invalid(
-                message,
+                "The conversation is too long for the model. Shorten it, or set `truncation` to `auto`.",
                 "input",
                 "context_length_exceeded",
             )
@@ -208,19 +227,16 @@ def internal_error(request_id: str | None = None) -> ApiError:
         beside = f", beside {request_id}"
     else:
         beside = ""
-    message = f"Something went wrong in Home Assistant. Its log says more{beside}."
     return ApiError(
-        message,
+        f"Something went wrong in Home Assistant. Its log says more{beside}.",
         status=500,
         kind=ErrorType.SERVER,
         code="server_error",
     )
 
 
-INTERRUPTED: Final = ApiError(
+INTERRUPTED: Final = unavailable(
     "Home Assistant was restarted, or the agent was changed, before the response was ready. Send the request again.",
-    status=503,
-    kind=ErrorType.SERVER,
-    code="interrupted",
+    "interrupted",
 )
 """Why a response in the background failed that no task works on any more."""

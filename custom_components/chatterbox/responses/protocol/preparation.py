@@ -12,12 +12,11 @@ from ...agent.events import Answer
 from ...agent.messages import (
     AssistantMessage,
     JsonObject,
-    ToolResult,
     Transcript,
     UserMessage,
     paragraphs,
 )
-from ...agent.transcript import repair
+from ...agent.transcript import repair, without_results
 from ...history.store.records import ResponseRecord, weight_of
 from .backend import (
     ApprovalDecisions,
@@ -113,8 +112,11 @@ class Preparation:
             if all(item["type"] != "function_call_output" for item in request.items):
                 state = replace(state, transcript=repair(state.transcript))
         if sum(map(weight_of, state.before)) > _MOST_CONTINUED:
-            text = "What came before is too long to be continued. Compact it, or start anew."
-            raise invalid(text, "previous_response_id", "context_length_exceeded")
+            raise invalid(
+                "What came before is too long to be continued. Compact it, or start anew.",
+                "previous_response_id",
+                "context_length_exceeded",
+            )
         request = _with_store(
             request, None if request.previous_response_id in unstored else store
         )
@@ -185,21 +187,13 @@ class Preparation:
                 f"This conversation cannot be continued: {error.message} Create another one.",
                 "conversation",
             ) from error
-        answered = {
-            item.get("call_id")
-            for item in items
-            if item["type"] == "function_call_output"
-        }
-        waiting = {
-            item.get("call_id") for item in items if item["type"] == "function_call"
-        } - answered
-        transcript = (
-            one
-            for one in parsed.messages
-            if not (isinstance(one, ToolResult) and one.call_id in waiting)
+        waiting = _call_ids(items, "function_call") - _call_ids(
+            items, "function_call_output"
         )
         return ConversationState(
-            conversation_id=conversation_id, transcript=tuple(transcript), before=made
+            conversation_id=conversation_id,
+            transcript=without_results(parsed.messages, waiting),
+            before=made,
         )
 
     async def parse(
@@ -221,14 +215,20 @@ class Preparation:
         )
 
 
+def _call_ids(
+    items: Iterable[JsonObject],
+    kind: str,
+) -> set[str]:
+    return {str(item["call_id"]) for item in items if item["type"] == kind}
+
+
 def find_model(backend: Backend, model: str) -> ModelInfo:
     """Return the agent that a client names as model. Raises `ApiError` (404)."""
     for info in backend.agents():
         if info.id == model:
             return info
-    message = f"The model '{model}' does not exist, or does not answer here. GET models lists those that do."
     raise not_found(
-        message,
+        f"The model '{model}' does not exist, or does not answer here. GET models lists those that do.",
         "model",
         "model_not_found",
     )

@@ -13,7 +13,7 @@ from ...agent.messages import (
     JsonValue,
     Transcript,
 )
-from ...agent.protocols import AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
+from ...agent.protocols import AnswerOptions, OutputFormat
 from ...agent.transcript import calls_in, open_calls, results_in
 from .backend import TurnWishes
 from .body import (
@@ -150,9 +150,8 @@ def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
 
 def _check_combinations(body: CreateBody) -> None:
     if body.previous_response_id is not None and body.conversation is not None:
-        text = "'previous_response_id' and 'conversation' cannot be used together."
         raise invalid(
-            text,
+            "'previous_response_id' and 'conversation' cannot be used together.",
             "previous_response_id",
             "mutually_exclusive_parameters",
         )
@@ -181,13 +180,11 @@ def _conversation_id(conversation: JsonValue) -> str | None:
 
 
 def _options(body: CreateBody) -> AnswerOptions:
-    effort = body.reasoning.effort
-    verbosity = body.text.verbosity
     return AnswerOptions(
         temperature=body.temperature,
         top_p=None if body.top_p is None else max(body.top_p, _LEAST_TOP_P),
-        reasoning_effort=None if effort is None else ReasoningEffort(effort),
-        verbosity=None if verbosity is None else Verbosity(verbosity),
+        reasoning_effort=body.reasoning.effort,
+        verbosity=body.text.verbosity,
         parallel_tool_calls=body.parallel_tool_calls,
     )
 
@@ -200,9 +197,8 @@ def _output(wanted: TextFormat | None) -> OutputFormat | None:
     place = "text.format"
     for name, value in (("name", wanted.name), ("schema", wanted.schema_)):
         if value is None:
-            text = f"Missing required parameter: '{place}.{name}'."
             raise invalid(
-                text,
+                f"Missing required parameter: '{place}.{name}'.",
                 f"{place}.{name}",
                 "missing_required_parameter",
             )
@@ -257,15 +253,12 @@ def _echo_text(body: CreateBody) -> JsonObject:
     wanted = body.text.format
     shape: JsonObject = {"type": wanted.type if wanted else "text"}
     if wanted is not None and wanted.type == "json_schema":
-        about: JsonObject = {
-            "name": wanted.name,
-            "description": wanted.description,
-        }
-        shape |= {
-            **about,
-            "schema": None,
-            "strict": wanted.strict is True,
-        }
+        shape.update(
+            name=wanted.name,
+            description=wanted.description,
+            schema=None,
+            strict=wanted.strict is True,
+        )
     verbosity: JsonObject = (
         {"verbosity": body.text.verbosity} if body.text.verbosity else {}
     )

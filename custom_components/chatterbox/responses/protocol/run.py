@@ -152,12 +152,7 @@ class ResponseStream:
             "completed_at": self._completed_at,
             "status": self._status.value,
             "incomplete_details": {"reason": reason} if reason else None,
-            "error": {
-                "code": error.code or error.kind.value,
-                "message": error.message,
-            }
-            if error
-            else None,
+            "error": error.in_response if error else None,
             "output": [*self._events.items],
             "usage": usage_json(self._usage) if self.is_over else None,
         }

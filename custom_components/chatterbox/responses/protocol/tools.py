@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, JsonValue as AnyJson, RootModel
 
 from ...agent.messages import JsonObject, JsonValue, ToolChoiceMode, ToolDefinition
-from .body import FunctionName, Part, parse_part, unsupported
+from .body import BY_VALUE, FunctionName, Part, parse_part, unsupported
 from .errors import ApiError, bad_value
 
 _TOOLS: Final = "tools"
@@ -153,7 +153,7 @@ class _Mcp(_Tool):
 
 class _AllowedTools(Part):
     type: Literal["allowed_tools"]
-    mode: Literal["auto", "required", "none"] | None = None
+    mode: Annotated[ToolChoiceMode, BY_VALUE] | None = None
     tools: Annotated[list[AnyJson], Field(min_length=1, max_length=128)]
 
 
@@ -246,7 +246,7 @@ def read_tool_choice(
                 _reference(tool, tools, place)
                 for tool, place in zip(allowed.tools, places, strict=True)
             ]
-            mode = ToolChoiceMode(allowed.mode or ToolChoiceMode.AUTO)
+            mode = allowed.mode or ToolChoiceMode.AUTO
             echoes = [ref.model_dump(exclude_none=True) for ref in refs]
             echo: JsonObject = {
                 "type": "allowed_tools",

@@ -146,10 +146,17 @@ class TextItems:
         """Whether a message is open."""
         return self._open is not None and self._open.form is _ANSWER
 
-    def add_text(self, text: str, phase: str | None = None) -> None:
+    def add_text(
+        self,
+        text: str,
+        phase: str | None = None,
+    ) -> None:
         """Add text to the message, which is opened with this phase if there is none."""
         if text and not self.has_open_message:
-            self._begin(_ANSWER, begun_message_item(self._new_id("msg"), phase))
+            self._begin(
+                _ANSWER,
+                begun_message_item(self._new_id("msg"), phase),
+            )
         self._add(text)
 
     def add_reasoning(self, text: str) -> None:
@@ -160,7 +167,10 @@ class TextItems:
 
     def add_refusal(self, reason: str) -> None:
         """Write a message that refuses to answer."""
-        opened = self._begin(_REFUSAL, begun_message_item(self._new_id("msg")))
+        opened = self._begin(
+            _REFUSAL,
+            begun_message_item(self._new_id("msg")),
+        )
         opened.add(reason)
         self.close()
 

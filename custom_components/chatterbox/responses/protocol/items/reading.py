@@ -326,23 +326,14 @@ def transcript_call_id(item: JsonObject) -> str | None:
 
 def _mcp_result(call_id: str, item: McpCallItem) -> ToolResult:
     """Return the result of a call of a hosted tool."""
-    if item.error is None:
-        if item.output is None:
-            return ToolResult(
-                call_id, item.name, NO_RESULT, is_error=True, open_world=True
-            )
-        return ToolResult(
-            call_id,
-            item.name,
-            item.output,
-            open_world=True,
-        )
-    content = "\n".join(filter(None, (call_error_text(item.error), item.output)))
+    content = item.output
+    if item.error is not None:
+        content = "\n".join(filter(None, (call_error_text(item.error), content)))
     return ToolResult(
         call_id,
         item.name,
-        content,
-        is_error=True,
+        NO_RESULT if content is None else content,
+        is_error=item.error is not None or item.output is None,
         open_world=True,
     )
 

@@ -331,39 +331,33 @@ def begun_message_item(
         "content": [],
     }
     if phase:
-        return {
-            **item,
-            "phase": phase,
-        }
+        item["phase"] = phase
     return item
 
 
-def reasoning_item(item_id: str, encrypted_content: str | None = None) -> JsonObject:
+def reasoning_item(
+    item_id: str,
+    encrypted_content: str | None = None,
+) -> JsonObject:
     """Return a reasoning item without a summary yet, or with encrypted content of the message before it."""
     item: JsonObject = {
         "type": "reasoning",
         "id": item_id,
         "summary": [],
     }
-    if encrypted_content is None:
-        return item
-    return {
-        **item,
-        "encrypted_content": encrypted_content,
-    }
+    if encrypted_content is not None:
+        item["encrypted_content"] = encrypted_content
+    return item
 
 
 def function_call_item(item_id: str, call: ToolCall) -> JsonObject:
     """Return a call of a function of the client."""
-    named: JsonObject = {
-        "call_id": shown_call_id(call.id),
-        "name": call.name,
-        "arguments": call.arguments,
-    }
     return {
         "type": "function_call",
         "id": item_id,
-        **named,
+        "call_id": shown_call_id(call.id),
+        "name": call.name,
+        "arguments": call.arguments,
         "status": COMPLETED,
     }
 
