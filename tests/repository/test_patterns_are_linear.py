@@ -26,8 +26,10 @@ from custom_components.chatterbox.agent.json.malformed_json import (
 )
 from custom_components.chatterbox.agent.loop.structured_output import read_output
 from custom_components.chatterbox.agent.protocols import OutputFormat
-from custom_components.chatterbox.agent.providers.failures import error_of_response
-from custom_components.chatterbox.agent.providers.refused_parameters import Adjustment
+from custom_components.chatterbox.agent.providers.failures import (
+    FailureWording,
+    error_of_response,
+)
 from custom_components.chatterbox.agent.repair.text_markup import (
     MarkupScanner,
     markers_for,
@@ -275,8 +277,8 @@ def _patterns_in(value: object, name: str) -> Iterator[tuple[str, re.Pattern[str
         case tuple() | list():
             for place, item in enumerate(value):
                 yield from _patterns_in(item, f"{name}.{place}")
-        case Adjustment(what=what, refusal=refusal):
-            yield f"{name}.{what}", refusal
+        case FailureWording(patterns=pattern):
+            yield name, pattern
         case _:
             pass
 

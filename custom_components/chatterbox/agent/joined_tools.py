@@ -230,7 +230,10 @@ def _call_as_seen(
     own = as_object(parse_json(call.arguments))
     given = _renamed(
         own,
-        part.group.renamed.get(part.action, {}),
+        part.group.renamed.get(
+            part.action,
+            {},
+        ),
     )
     text = canonical_json({_ACTION: part.action, **given})
     return ToolCall(

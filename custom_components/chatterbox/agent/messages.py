@@ -108,11 +108,17 @@ class UserMessage:
 
     def alone(self) -> UserMessage:
         """Return the message as it is sent without those before it."""
-        return replace(self.after(self.omitted), omitted="")
+        return replace(
+            self.after(self.omitted),
+            omitted="",
+        )
 
     def after(self, context: str) -> UserMessage:
         """Return the message with more context before its own."""
-        return replace(self, context=paragraphs(context, self.context))
+        return replace(
+            self,
+            context=paragraphs(context, self.context),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +231,10 @@ class ToolDefinition:
     """The schema for the model, without what it does not need to know; None for `parameters`, to which arguments are
     fitted.
     """
-    part: ToolPart | None = field(default=None, repr=False)
+    part: ToolPart | None = field(
+        default=None,
+        repr=False,
+    )
     """The place in the tool that stands for it and others before a model; None if a model sees this one."""
     parts: Mapping[str, ToolDefinition] = field(default_factory=dict)
     """The tools that this one stands for, by action; the only one, under its whole name, for a name without prefix."""

@@ -294,7 +294,10 @@ def _is_alike(word: str, other: str) -> bool:
         _STEM,
         min(len(word), len(other)) - 1,
     )
-    short, long = sorted((word, other), key=len)
+    short, long = sorted(
+        (word, other),
+        key=len,
+    )
     return word[:stem] == other[:stem] or (
         long.startswith(short) and _ROOM.fullmatch(long, len(short)) is not None
     )

@@ -174,7 +174,10 @@ def since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[ToolR
     return "", results[::-1]
 
 
-def has_changed(transcript: Transcript, tools: Iterable[ToolDefinition]) -> bool:
+def has_changed(
+    transcript: Transcript,
+    tools: Iterable[ToolDefinition],
+) -> bool:
     """Return whether a tool that changes something has run in the last turn, successfully or not."""
     changing = changing_tools(tools)
     _, results = since_last_user_message(transcript)

@@ -255,7 +255,11 @@ class Exchange:
             await asyncio.sleep(_LAST_LOOK)
         self.request.protocol.force_close()
 
-    def bug(self, what: str, error: Exception) -> ApiError:
+    def bug(
+        self,
+        what: str,
+        error: Exception,
+    ) -> ApiError:
         """Log a bug, and return what the client is told of it."""
         LOGGER.error(
             "%s failed (%s): %s",

@@ -375,7 +375,13 @@ def fit_window(
     """
     begin = _turn_begin(transcript, summary.messages if summary else 0)
     of_earlier = budget if earlier is None else min(earlier, budget)
-    growing = _GrowingWindow(transcript, begin, budget, of_earlier, estimate)
+    growing = _GrowingWindow(
+        transcript,
+        begin,
+        budget,
+        of_earlier,
+        estimate,
+    )
     growing.grow()
     dropped = growing.start
     tokens = growing.tokens

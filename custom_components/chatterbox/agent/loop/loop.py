@@ -8,31 +8,21 @@ inference and all tools. A caller that may stop early feeds the events to a
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from ..errors import AgentError, MaxIterationsExceeded
 from ..events import StopReason, TurnEvent, TurnFinished
 from ..messages import ToolDefinition, ToolResult, Transcript
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
+from ..text import read_data_file
 from .runner import TurnRunner
 from .turn import Limits, Turn
 
-_ENDINGS: Final[dict[StopReason, str]] = {
-    StopReason.COMPLETED: "I don't have an answer to that.",
-    StopReason.MAX_ITERATIONS: "I ran out of steps before I was finished.",
-    StopReason.MAX_TOOL_CALLS: "I ran out of tool calls before I was finished.",
-    StopReason.DEADLINE: "I ran out of time before I was finished.",
-    StopReason.LENGTH: "My answer became too long.",
-    StopReason.CONTENT_FILTER: "My answer was held back by a content filter.",
-    StopReason.REPETITION: "I kept repeating myself.",
-    StopReason.UNKNOWN_FINISH: "My answer ended in a way that I do not understand.",
-    StopReason.NOT_DONE: "As far as I can tell, that was not done.",
-    StopReason.OUTPUT_UNFIT: "My answer does not have the form that was asked for.",
-    StopReason.APPROVAL_REQUIRED: "That needs a yes first.",
-    StopReason.CLIENT_TOOLS: "That is yours to do.",
-    StopReason.PROVIDER_FAILED: "The model could not be reached.",
-    StopReason.PROMPT_DENIED: "I'm not allowed to do that.",
-}
+_ENDINGS: Final = read_data_file(
+    Path(__file__).with_name("endings.toml"),
+    dict[StopReason, str],
+)
 
 
 class PlainComposer:

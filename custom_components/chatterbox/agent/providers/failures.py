@@ -69,11 +69,23 @@ STATUS_ERRORS: Final[Mapping[int, type[ProviderError]]] = {
 """Other 4xx mean `ProviderRejectedRequest`, other 5xx `ProviderFailed`."""
 
 
+def _any_of(patterns: list[str]) -> re.Pattern[str]:
+    return re.compile(
+        "|".join(patterns).replace(
+            "<number>",
+            r"(\d[\d,]{0,12})",
+        ),
+        re.IGNORECASE,
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class _Wording:
+class FailureWording:
     """The words of services for one kind of failure."""
 
-    patterns: tuple[str, ...]
+    patterns: Annotated[re.Pattern[str], BeforeValidator(_any_of)]
+    what: str = ""
+    """The feature that the model does not accept, for the log."""
     statuses: frozenset[int] = frozenset()
     """Of responses of which it says more than their status."""
     error: Annotated[
@@ -81,17 +93,14 @@ class _Wording:
     ] = ProviderError
     """The error of such a response."""
 
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return the first place in a text that has these words."""
+        return self.patterns.search(text)
 
-_TABLE: Final = read_data_file(
-    Path(__file__).with_suffix(".toml"),
-    dict[str, _Wording],
+
+WORDINGS: Final = read_data_file(
+    Path(__file__).with_suffix(".toml"), dict[str, FailureWording]
 )
-WORDINGS: Final = {
-    meaning: re.compile(
-        "|".join(one.patterns).replace("<number>", r"(\d[\d,]{0,12})"), re.IGNORECASE
-    )
-    for meaning, one in _TABLE.items()
-}
 """By meaning; also of refusals after which a request is made in another way."""
 
 _TOOL_SETTINGS: Final = {
@@ -380,8 +389,8 @@ def _error_saying(
         )
     meant = (
         one.error
-        for meaning, one in _TABLE.items()
-        if status in one.statuses and WORDINGS[meaning].search(words)
+        for one in WORDINGS.values()
+        if status in one.statuses and one.search(words)
     )
     other = (
         ProviderRejectedRequest
@@ -439,7 +448,10 @@ def find_overflow(words: str) -> tuple[int | None, int | None] | None:
     )
 
 
-def _number(meaning: str, words: str) -> int | None:
+def _number(
+    meaning: str,
+    words: str,
+) -> int | None:
     """Return the number of the first match."""
     match = WORDINGS[meaning].search(words)
     if match:

@@ -91,4 +91,8 @@ class OpenAIChatProvider(HTTPProvider):
         if chat != known:
             self._profile = replace(self._profile, chat=chat)
             return self._payload(request)
-        return await super()._payload_after(error, request, payload)
+        return await super()._payload_after(
+            error,
+            request,
+            payload,
+        )

@@ -79,7 +79,11 @@ class OpenAIResponsesProvider(HTTPProvider):
     ) -> JsonObject:
         changed = _without_cause(payload, error)
         if changed is None:
-            return await super()._payload_after(error, request, payload)
+            return await super()._payload_after(
+                error,
+                request,
+                payload,
+            )
         return changed
 
     def _wishes(self, request: CompletionRequest) -> JsonObject:

@@ -16,7 +16,7 @@ from ..messages import JsonObject, JsonValue, canonical_json
 from ..protocols import ReasoningEffort
 from ..wire.anthropic_messages import OF_SEARCHES
 from ..wire.chat_dialect import in_turns
-from .failures import WORDINGS
+from .failures import WORDINGS, FailureWording
 from .profiles import PROFILES, nearest_effort, with_wishes
 
 _LOGGER = logging.getLogger(__name__)
@@ -157,7 +157,7 @@ class RefusedParameters:
         _LOGGER.warning(
             "%s does not take %s; it is asked in another way from now on",
             self._model,
-            adjustment.what,
+            adjustment.refusal.what,
         )
 
 
@@ -285,9 +285,7 @@ class Adjustment:
     asked in the newest way first.
     """
 
-    what: str
-    """The feature that the model does not accept, for the log."""
-    refusal: re.Pattern[str]
+    refusal: FailureWording
     change: _Change
     """Returns the payload to send instead; the same one if there is nothing to change."""
     lasting: bool = True
@@ -458,43 +456,33 @@ def _without_search(
     return _without(changed, (_TOOLS,))
 
 
-WITHOUT_SEARCH: Final = Adjustment(
-    "a search of the web by the service", WORDINGS["search_refused"], _without_search
-)
+WITHOUT_SEARCH: Final = Adjustment(WORDINGS["search_refused"], _without_search)
 ANTHROPIC_ADJUSTMENTS: Final = (
     WITHOUT_SEARCH,
     Adjustment(
-        "the thinking of this conversation",
         WORDINGS["refused_thoughts"],
         _without_thoughts,
         lasting=False,
     ),
     Adjustment(
-        "this effort",
         WORDINGS["refused_effort"],
         _with_a_known_effort,
     ),
+    Adjustment(WORDINGS["refused_silence"], _with_least_thinking),
     Adjustment(
-        "to answer without thinking", WORDINGS["refused_silence"], _with_least_thinking
-    ),
-    Adjustment(
-        "adaptive thinking",
         WORDINGS["refused_adaptive"],
         _with_a_budget,
     ),
     Adjustment(
-        "so long an answer",
         WORDINGS["refused_length"],
         _with_fewer_tokens,
     ),
     Adjustment(
-        "so long an answer to this prompt",
         WORDINGS["refused_sum"],
         _with_what_is_left,
         lasting=False,
     ),
     Adjustment(
-        "cache breakpoints",
         WORDINGS["refused_cache"],
         _without_cache,
     ),
@@ -638,33 +626,26 @@ _LIMITS: Final = {
 
 _TOOL_FIELDS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
 WITHOUT_TOOLS: Final = Adjustment(
-    "tools",
     WORDINGS["tools_refused"],
     _without_tools,
 )
 TOOL_ADJUSTMENTS: Final = (
     WITHOUT_SEARCH,
-    Adjustment(
-        "tools in a stream", WORDINGS["tools_refused_in_stream"], _without_streaming
-    ),
+    Adjustment(WORDINGS["tools_refused_in_stream"], _without_streaming),
     WITHOUT_TOOLS,
     Adjustment(
-        "so many tools",
         WORDINGS["refused_number"],
         _with_fewer_tools,
     ),
     Adjustment(
-        "a system message",
         WORDINGS["refused_system"],
         _without_system,
     ),
     Adjustment(
-        "messages in this order",
         WORDINGS["refused_order"],
         _in_turns,
     ),
     Adjustment(
-        "the limit of an answer under this name",
         WORDINGS["refused_limit"],
         _with_another_limit,
     ),

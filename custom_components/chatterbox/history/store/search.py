@@ -283,7 +283,11 @@ def has_words(
     if not phrases:
         return false()
     index = _FTS if connection.dialect.name == SQLITE else _VECTORS
-    matches, *_ = _match(connection, None, phrases)
+    matches, *_ = _match(
+        connection,
+        None,
+        phrases,
+    )
     return turns.c.seq.in_(select(index.c.turn).where(matches))
 
 

@@ -107,7 +107,10 @@ def bad_value(message: str, param: str) -> ApiError:
     return invalid(message, param, "invalid_value")
 
 
-def bad_approval(message: str, param: str = "input") -> ApiError:
+def bad_approval(
+    message: str,
+    param: str = "input",
+) -> ApiError:
     """Return the error of an answer to an approval request that cannot be taken (400)."""
     return invalid(message, param, "approval_continuation_invalid")
 

@@ -118,7 +118,10 @@ def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
             "input",
             "missing_required_parameter",
         )
-    check_schemas([*(body.tools or ())], "tools")
+    check_schemas(
+        [*(body.tools or ())],
+        "tools",
+    )
     wanted = body.text.format
     if wanted:
         check_schemas(wanted.schema_, "text.format.schema")

@@ -162,7 +162,10 @@ class TextItems:
     def add_reasoning(self, text: str) -> None:
         """Add text to the summary of the reasoning."""
         if text and (self._open is None or self._open.form is not _REASONING):
-            self._begin(_REASONING, reasoning_item(self._new_id("rs")))
+            self._begin(
+                _REASONING,
+                reasoning_item(self._new_id("rs")),
+            )
         self._add(text)
 
     def add_refusal(self, reason: str) -> None:
@@ -180,7 +183,11 @@ class TextItems:
             self._open.close(COMPLETED if is_whole else CUT_OFF)
         self._open = None
 
-    def _begin(self, form: _Form, begun: JsonObject) -> _TextItem:
+    def _begin(
+        self,
+        form: _Form,
+        begun: JsonObject,
+    ) -> _TextItem:
         self.close()
         self._open = _TextItem(
             self._events,
@@ -263,11 +270,18 @@ class _TextItem:
             **spoken,
             **form.more,
         )
-        self._write(f"{form.part}.done", part=part)
+        self._write(
+            f"{form.part}.done",
+            part=part,
+        )
         ended: JsonObject = {"status": status} if "status" in self._begun else {}
         self._item.done({**self._begun, **ended, form.field: [part]})
 
-    def _write(self, kind: str, **fields: JsonValue) -> None:
+    def _write(
+        self,
+        kind: str,
+        **fields: JsonValue,
+    ) -> None:
         index: JsonObject = {f"{self.form.field}_index": 0}
         self._item.write(
             f"response.{kind}",

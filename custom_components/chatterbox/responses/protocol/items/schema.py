@@ -229,7 +229,10 @@ def complete_item(item: JsonValue, new_id: NewId) -> JsonObject:
     if not isinstance(item, dict):
         raise InvalidItem("An item has to be an object.", "")
     kind = _type_of(item)
-    prefix, _ = _MODELS.get(kind, ("item", None))
+    prefix, _ = _MODELS.get(
+        kind,
+        ("item", None),
+    )
     item_id = item.get("id")
     if item_id == "" or not isinstance(item_id, str | None):
         raise InvalidItem("An id has to be a string that is not empty.", "id")
