@@ -132,6 +132,7 @@ async def home(
     hass_read_only_user: MockUser,
     hass_read_only_access_token: str,
 ) -> Home:
+    await hass.config.async_set_time_zone("UTC")  # which repeats no hour
     await move_into_the_demo_home(hass, PART)
     await set_up(hass, offline_entry())
     await set_home_rules(hass, shows_page_to_all=True)
