@@ -43,7 +43,7 @@ from ..effects.reading import ReadSentence, async_happenings
 from ..effects.recognition import RecognizedRequest, async_recognize, readable_sentence
 from ..home.entities import async_get_home
 from ..home.request import QUESTION_ENDS, Request
-from ..internals.conversation import async_recognized, slots_of
+from ..internals.conversation import slots_of
 from ..nlu.happenings import ME
 from ..nlu.requests import StateQuestion
 from ..offline.local_commands import Talk
@@ -1237,8 +1237,6 @@ async def _async_guessed(
         text=readable_sentence(hass, user_input.text),
         conversation_id=None,
     )
-    if await async_recognized(hass, plain) is not None:
-        return None
     effects = await async_sentence_effects(hass, plain)
     if any(run.intent_type == INTENT_MEDIA_SEARCH_AND_PLAY for run in effects.intents):
         return None  # a number in a title is no time
