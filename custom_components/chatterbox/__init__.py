@@ -4,7 +4,7 @@ Sets up the integration, and sets up, reloads, unloads and removes config entrie
 `runtime/composition.py` builds the contents of an entry.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Final
 
 from homeassistant.config_entries import (
@@ -194,7 +194,7 @@ def _async_follow_removals(hass: HomeAssistant) -> None:
 
 
 async def _async_forget(
-    hass: HomeAssistant, entry: ConfigEntry, agents: Iterable[str]
+    hass: HomeAssistant, entry: ConfigEntry, agents: Collection[str]
 ) -> None:
     """Free the assistants of agents of an entry, and delete what is stored for them; by their subentry ids."""
     await async_get_earlier_agents(hass).async_put_back()

@@ -1,6 +1,6 @@
 """Retention: deletes records that are too old or too many, and the records of removed agents."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -91,14 +91,12 @@ def async_note_growth(
 
 
 async def async_forget_agents(
-    hass: HomeAssistant, entry: ConfigEntry, agents: Iterable[str]
+    hass: HomeAssistant, entry: ConfigEntry, agents: Collection[str]
 ) -> None:
     """Delete the records of removed agents, by their subentry ids."""
-    agents = tuple(agents)
-    if agents:
-        store = await async_get_histories(hass).async_open(entry)
-    else:
-        store = None
+    if not agents:
+        return
+    store = await async_get_histories(hass).async_open(entry)
     if store is None:
         return
     try:

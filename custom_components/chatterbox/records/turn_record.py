@@ -502,10 +502,8 @@ class TurnRecord:
             "input": shown_text(self.input) if self._accepted and tells_words else "",
             "phases": [str(one.phase) for one in self._phases],
             "tool_calls": [
-                self._call_data(
-                    result,
-                    share,
-                )
+                shown_call(self.calls[result.call_id], share)
+                | shown_result(result, share)
                 for result in self.results[:_MOST_CALLS]
             ],
             "more_tool_calls": max(
@@ -519,15 +517,6 @@ class TurnRecord:
             "iterations": finished.iterations if finished else None,
             "duration_ms": round(self.duration * 1000, 1),
         }
-
-    def _call_data(
-        self,
-        result: ToolResult,
-        share: int,
-    ) -> dict[str, JsonValue]:
-        return shown_call(self.calls[result.call_id], share) | shown_result(
-            result, share
-        )
 
 
 SIGNAL_TURN: Final[SignalType[TurnRecord]] = SignalType(f"{DOMAIN}_turn")

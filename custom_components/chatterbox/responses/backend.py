@@ -328,10 +328,7 @@ class EntryResponseStore:
 
 def _joined(turns: Sequence[Transcript]) -> Transcript:
     """Return one transcript of all turns, valid except for the calls that the last one has left to a client."""
-    if turns:
-        left = {call.id for call in open_calls(turns[-1])}
-    else:
-        left = set()
+    left = {call.id for last in turns[-1:] for call in open_calls(last)}
     whole = repair(message for messages in turns for message in messages)
     return without_results(whole, left)
 

@@ -7,7 +7,7 @@ they are left out, and told as facts in the context of the next message where th
 matter.
 """
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, assert_never
 
@@ -17,7 +17,6 @@ from ..messages import (
     JsonObject,
     Message,
     ProviderItem,
-    ToolCall,
     ToolResult,
     Transcript,
     UserMessage,
@@ -160,18 +159,13 @@ def without_attempts(
                 transcript.append(_noted(message, _TRIED.format(_quoted(answer))))
             case ToolResult(call_id=call_id) if call_id in ids:
                 pass
-            case AssistantMessage(tool_calls=calls) if _are_of(calls, ids):
+            case AssistantMessage(tool_calls=calls) if any(
+                call.id in ids for call in calls
+            ):
                 pass
             case _:
                 transcript.append(message)
     return replace(request, transcript=tuple(transcript))
-
-
-def _are_of(
-    calls: Iterable[ToolCall],
-    ids: Container[str],
-) -> bool:
-    return any(call.id in ids for call in calls)
 
 
 @dataclass(slots=True)

@@ -551,12 +551,6 @@ def _scaled(schema: JsonObject, value: JsonValue) -> JsonValue:
     return value
 
 
-def _as_boolean(value: JsonValue) -> JsonValue:
-    if isinstance(value, str):
-        return _BOOLEANS.get(plain_name(value), value)
-    return value
-
-
 _BOOLEANS: Final[dict[str, JsonValue]] = {
     "true": True,
     "false": False,
@@ -573,7 +567,12 @@ _SCALARS: Final[
         _as_number,
     ),
     "number": (_is_number, _as_number),
-    "boolean": (lambda value: isinstance(value, bool), _as_boolean),
+    "boolean": (
+        lambda value: isinstance(value, bool),
+        lambda value: (
+            _BOOLEANS.get(plain_name(value), value) if isinstance(value, str) else value
+        ),
+    ),
     "null": (lambda value: value is None, lambda value: None if value == "" else value),
 }
 """By type, whether a value is of it, and the one way to read another value as one."""

@@ -614,15 +614,15 @@ def _bare_calls(tools: OfferedName) -> Iterator[Marker]:
     )
 
 
-def _channels() -> Iterator[Marker]:
-    header = Region(
+_CHANNEL: Final = Marker(
+    Opening(OneOf(("<|start|>", "<|channel|>"))),
+    Region(
         Kind.HEADER,
         [Opening("<|message|>")],
         [Opening(OneOf(("<|end|>", "<|return|>")))],
-    )
-    yield Marker(
-        Opening(OneOf(("<|start|>", "<|channel|>"))), header, keeps_opening=True
-    )
+    ),
+    keeps_opening=True,
+)
 
 
 THOUGHT_OF_CHANNEL: Final = Region(
@@ -694,34 +694,31 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
         )
 
 
-def _comments() -> Iterator[Marker]:
-    """Yield the start of arguments whose header names no tool."""
-    opening = Opening(
+_COMMENT: Final = Marker(
+    Opening(
         OneOf(("", "json", "```json", "```")),
         _SPACE,
         "{",
         Run(r"\s", 40),
         then=r"[\"'“}]",
-    )
-    yield Marker(
-        opening, Region(Kind.ARGUMENTS, until=[_MESSAGE_ENDS]), keeps_opening=True
-    )
-
-
-def _unseen_thoughts() -> Iterator[Marker]:
-    """Yield the first words of a message that speaks about the user, or to itself."""
-    spoken = (
+    ),
+    Region(Kind.ARGUMENTS, until=[_MESSAGE_ENDS]),
+    keeps_opening=True,
+    place=Place.COMMENT_START,
+)
+"""The start of arguments whose header names no tool."""
+_UNSEEN_THOUGHT: Final = Marker(
+    Opening(
         OneOf(_TABLE.before_thoughts),
         Run(r"[,.:…\s\uff0c。]", 4),
         OneOf(("", "so ", "now ", "here ", "also ", "da ", "alors ")),
-    )
-    yield Marker(
-        Opening(*spoken, OneOf(_TABLE.first_words)),
-        DRAFT_FROM_START,
-        keeps_opening=True,
-    )
-
-
+        OneOf(_TABLE.first_words),
+    ),
+    DRAFT_FROM_START,
+    keeps_opening=True,
+    place=Place.MESSAGE_START,
+)
+"""The first words of a message that speaks about the user, or to itself."""
 _OF_CONTEXT: Final = Marker(
     Opening("<context>"),
     Region(
@@ -729,6 +726,7 @@ _OF_CONTEXT: Final = Marker(
         [_end_tag("context")],
         [_MESSAGE_ENDS],
     ),
+    place=Place.MESSAGE_START,
 )
 """The block before the words of a person, which a small model repeats."""
 _CUT_CALL: Final = Marker(
@@ -743,11 +741,13 @@ _CUT_CALL: Final = Marker(
         Kind.NOISE,
         until=[_MESSAGE_ENDS],
     ),
+    place=Place.MESSAGE_START,
 )
 """A written call without its beginning."""
 _AT_STARTS: Final = (
-    *_at(Place.MESSAGE_START, (_OF_CONTEXT, _CUT_CALL)),
-    *_at(Place.COMMENT_START, _comments()),
+    _OF_CONTEXT,
+    _CUT_CALL,
+    _COMMENT,
     *_at(
         Place.MESSAGE_START,
         _stripped_channels(message_start=True),
@@ -757,14 +757,13 @@ _AT_STARTS: Final = (
         _stripped_channels(message_start=False),
     ),
 )
-_OF_THOUGHTS: Final = (*_thoughts(), *_channels())
+_OF_THOUGHTS: Final = (*_thoughts(), _CHANNEL)
 _OF_CALLS: Final = (
     *_deepseek_calls(),
     *_certain_calls(),
     *_noise(),
 )
 _TOKENS: Final = tuple(Marker(opening, Region(Kind.TOKEN)) for opening in _OTHER_TOKENS)
-_UNSEEN_THOUGHTS: Final = _at(Place.MESSAGE_START, _unseen_thoughts())
 
 
 @lru_cache(maxsize=32)
@@ -796,7 +795,7 @@ def markers_for(
         return Markers(*calls)
     return Markers(
         *_AT_STARTS,
-        *(_UNSEEN_THOUGHTS if may_begin_in_thought else ()),
+        *([_UNSEEN_THOUGHT] if may_begin_in_thought else []),
         *_OF_THOUGHTS,
         *calls,
     )

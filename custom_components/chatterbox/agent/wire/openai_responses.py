@@ -35,7 +35,6 @@ from ..messages import (
     ProviderItem,
     ToolCall,
     ToolChoiceMode,
-    ToolDefinition,
     ToolResult,
     Transcript,
     UserMessage,
@@ -104,7 +103,11 @@ def request_to_payload(
     if request.instructions:
         payload["instructions"] = request.instructions
     if request.tools:
-        payload["tools"] = [_tool(tool) for tool in request.tools]
+        # Few schemas of tools meet the demands of strict ones.
+        payload["tools"] = [
+            {"type": "function", **tool.described, "strict": False}
+            for tool in request.tools
+        ]
         payload["parallel_tool_calls"] = (
             request.options.parallel_tool_calls
         )  # llama.cpp defaults to false
@@ -299,15 +302,6 @@ def _message_items(
             "name": sendable_name(call.name),
             "arguments": sendable_arguments(call.arguments),
         }
-
-
-def _tool(tool: ToolDefinition) -> JsonObject:
-    """Return a tool, not strict: few schemas of tools meet its demands."""
-    return {
-        "type": "function",
-        **tool.described,
-        "strict": False,
-    }
 
 
 def _tool_choice(request: CompletionRequest) -> JsonValue:

@@ -8,7 +8,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Collection
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Final
 
@@ -332,18 +332,13 @@ class HistoryStore:
             after,
             then,
         )
-        try:
-            async with asyncio.timeout(seconds or self._timeout):
-                return await asyncio.wrap_future(answer)
-        except TimeoutError:
-            raise _slow(self._database) from None
+        async with _in_time(self._database, seconds or self._timeout):
+            return await asyncio.wrap_future(answer)
 
     async def _read[T](self, work: Callable[[Connection], T]) -> T:
         try:
-            async with asyncio.timeout(self._timeout):
+            async with _in_time(self._database, self._timeout):
                 return await asyncio.to_thread(self._in_transaction, work)
-        except TimeoutError:
-            raise _slow(self._database) from None
         except StoreUnavailable as err:
             if err.trouble is Trouble.CORRUPT:
                 self._writer.do(self._database.check)  # the writer replaces the file
@@ -360,11 +355,8 @@ async def check_address(
 ) -> None:
     """Open a database and create its tables. Raises StoreUnavailable if it cannot be used."""
     database = Database(url, may_be_empty=True)
-    try:
-        async with asyncio.timeout(seconds):
-            await asyncio.to_thread(_open_and_close, database)
-    except TimeoutError:
-        raise _slow(database) from None
+    async with _in_time(database, seconds):
+        await asyncio.to_thread(_open_and_close, database)
 
 
 def _open_and_close(database: Database) -> None:
@@ -379,10 +371,16 @@ def _is_of(agents: Collection[str]) -> ColumnElement[bool]:
     return responses.c.agent.in_([key_of(agent) for agent in agents])
 
 
-def _slow(database: Database) -> StoreUnavailable:
-    return StoreUnavailable(
-        Trouble.SLOW, f"The history in {database.where} does not answer in time."
-    )
+@asynccontextmanager
+async def _in_time(database: Database, seconds: float) -> AsyncGenerator[None]:
+    """Raise StoreUnavailable (SLOW) where the database takes longer."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise StoreUnavailable(
+            Trouble.SLOW, f"The history in {database.where} does not answer in time."
+        ) from None
 
 
 def _no_work(_connection: Connection) -> int:

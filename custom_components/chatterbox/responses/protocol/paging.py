@@ -38,21 +38,17 @@ def page_of(
         raise invalid("order must be 'asc' or 'desc'.", "order")
     if order != "asc":
         items = items[::-1]
-    ids = [item.get("id") for item in items]
     if after is not None:
+        ids = [item.get("id") for item in items]
         if after not in ids:
             raise invalid(f"No item '{after}' is in this list.", "after")
         items = items[ids.index(after) + 1 :]
-        ids = ids[ids.index(after) + 1 :]
-    if limit is None:
-        limit = _USUALLY_LISTED
+    page = items[: limit or _USUALLY_LISTED]
+    page_ids = [item.get("id") for item in page] or [None]
     return {
         "object": "list",
-        "data": [*items[:limit]],
-        "first_id": next(iter(ids), None),
-        "last_id": next(
-            reversed(ids[:limit]),
-            None,
-        ),
-        "has_more": len(items) > limit,
+        "data": [*page],
+        "first_id": page_ids[0],
+        "last_id": page_ids[-1],
+        "has_more": len(items) > len(page),
     }
