@@ -26,7 +26,6 @@ from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.http import KEY_ALLOW_CONFIGURED_CORS
 from homeassistant.helpers.importlib import async_import_module
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.messages import JsonObject
 from ..const import (
@@ -35,6 +34,7 @@ from ..const import (
     CONF_RESPONSES_API,
     DOMAIN,
     INTEGRATION,
+    home_collection,
 )
 from ..internals.http import may_be_signed
 from .exchange import Exchange, HttpLimits, Load, send_events
@@ -68,8 +68,8 @@ type _Answer = web.StreamResponse | JsonObject | AsyncGenerator[JsonObject]
 type _Handler = Callable[[Exchange], Awaitable[_Answer]]
 
 
-_SERVICE: Final = HassKey["ResponsesService"](f"{DOMAIN}_responses_api")
-"""Answers requests, once a service of Chatterbox has the API enabled."""
+_loaded: Final = home_collection("responses_api", list["ResponsesService"])
+"""Returns what answers requests: nothing until a service of Chatterbox has the API enabled."""
 
 
 def async_register_api(hass: HomeAssistant) -> None:
@@ -79,23 +79,23 @@ def async_register_api(hass: HomeAssistant) -> None:
 
 async def async_load_api(hass: HomeAssistant) -> None:
     """Import what answers requests."""
-    if _SERVICE in hass.data:
+    if _loaded(hass):
         return
     for module in _MODULES:
         await async_import_module(hass, module)
     from .backend import ResponsesBackend  # noqa: PLC0415  # imported in a thread, right above
     from .protocol.service import ResponsesService  # noqa: PLC0415  # imported in a thread, right above
 
-    if _SERVICE not in hass.data:  # another entry may have been faster
-        hass.data[_SERVICE] = ResponsesService(ResponsesBackend(hass))
+    loaded = _loaded(hass)
+    if not loaded:  # another entry may have been faster
+        loaded.append(ResponsesService(ResponsesBackend(hass)))
 
 
 @callback
 def _service(hass: HomeAssistant) -> ResponsesService:
-    service = hass.data.get(_SERVICE)
-    if service is None:
-        raise unavailable("The API is being loaded. Try again.")
-    return service
+    for service in _loaded(hass):
+        return service
+    raise unavailable("The API is being loaded. Try again.")
 
 
 def async_register_views(
