@@ -1,7 +1,6 @@
 """The WebSocket commands of the page "Try a model". Only administrators may send them."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import voluptuous as vol
 from homeassistant.core import HomeAssistant, callback
@@ -15,6 +14,7 @@ from ..home.entity_matches import entity_name
 from ..panel.commands import (
     NO_FIELDS,
     NOT_FOUND,
+    CommandData,
     CommandRefused,
     Viewer,
     async_register_command,
@@ -90,9 +90,7 @@ def async_register_commands(hass: HomeAssistant) -> None:
     )
 
 
-def order_of(
-    hass: HomeAssistant, data: Mapping[str, Any], user_id: str | None
-) -> TrialOrder:
+def order_of(hass: HomeAssistant, data: CommandData, user_id: str | None) -> TrialOrder:
     """Return an order from its fields."""
     return TrialOrder(
         agents=tuple(
@@ -110,7 +108,7 @@ def order_of(
 
 async def _async_preview(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> JsonObject:
     """Tell how many requests there would be, where they go, and about what they cost."""
     hass = viewer.hass
@@ -157,7 +155,7 @@ def _previewed(
 
 async def _async_start(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> JsonObject:
     """Begin a trial, and return its progress."""
     trial = await async_get_trials(viewer.hass).async_begin(
@@ -172,7 +170,7 @@ async def _async_start(
 
 async def _async_stop(
     viewer: Viewer,
-    _data: Mapping[str, Any],
+    _data: CommandData,
 ) -> None:
     """Stop the trial that is under way, if there is one."""
     async_get_trials(viewer.hass).async_stop()
@@ -180,7 +178,7 @@ async def _async_stop(
 
 async def _async_result(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> JsonObject:
     """Return a result with all requests."""
     results = await async_get_trials(viewer.hass).async_results()
@@ -195,7 +193,7 @@ async def _async_result(
 
 async def _async_subscribe(
     viewer: Viewer,
-    _data: Mapping[str, Any],
+    _data: CommandData,
 ) -> None:
     """Send the progress and the tables of the results, now and whenever they change."""
     trials = async_get_trials(viewer.hass)

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
@@ -27,7 +27,13 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from ..const import DOMAIN, SUBENTRY_CONVERSATION
 from ..settings.agent import keeps_history
 from ..settings.rules import SIGNAL_HOME_RULES, async_get_home_rules
-from .commands import NO_FIELDS, CommandRefused, Viewer, async_register_command
+from .commands import (
+    NO_FIELDS,
+    CommandData,
+    CommandRefused,
+    Viewer,
+    async_register_command,
+)
 from .now import async_register_now
 from .permissions import async_register_permissions
 from .turn_view import TurnViews
@@ -145,7 +151,7 @@ class _Page:
 
 async def _async_page(
     viewer: Viewer,
-    _data: Mapping[str, Any],
+    _data: CommandData,
 ) -> _Page:
     """Return the data that all views need. Only an administrator chooses among people and places."""
     hass = viewer.hass
@@ -198,7 +204,7 @@ def _choices(names: Mapping[str, str]) -> list[_Named]:
 
 async def _async_share(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> None:
     """Show the page to all users, or to administrators alone."""
     store = async_get_home_rules(viewer.hass)

@@ -119,7 +119,9 @@ IN_LANGUAGE: Final[dict[vol.Marker, object]] = {
 ID_FIELD: Final = text_field(100, 1)
 
 
-type CommandAnswer = Callable[[Viewer, Mapping[str, Any]], Awaitable[object]]
+type CommandData = Mapping[str, Any]
+"""Fields of a command, checked by its schema."""
+type CommandAnswer = Callable[[Viewer, CommandData], Awaitable[object]]
 """Answers a command with dataclasses or JSON; raises `HomeAssistantError`."""
 
 

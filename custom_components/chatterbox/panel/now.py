@@ -60,6 +60,7 @@ from .commands import (
     IN_LANGUAGE,
     NOT_FOUND,
     REFUSED,
+    CommandData,
     CommandRefused,
     Viewer,
     async_register_command,
@@ -233,7 +234,7 @@ class Now:
 
 async def _async_subscribe(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> None:
     """Send the present now, and whenever it has changed, until the page is closed."""
     hass = viewer.hass
@@ -475,7 +476,7 @@ def _call_text(
 
 async def _async_answer(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> object:
     """Answer a question, and return what the agent says."""
     hass = viewer.hass
@@ -588,7 +589,7 @@ async def _async_plan(
 
 async def _async_change_plan(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> PlanNow:
     """Change the time of a plan, and the text of a reminder."""
     if "due_at" in data:
@@ -610,7 +611,7 @@ async def _async_change_plan(
 
 async def _async_automation(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> JsonObject:
     """Return a routine as the configuration of an automation."""
     plan = _known_plan(viewer, data["plan_id"])
@@ -625,7 +626,7 @@ async def _async_automation(
 
 async def _async_cancel_plan(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> None:
     """Cancel a plan."""
     plan = _known_plan(viewer, data["plan_id"])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import starmap
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
@@ -65,6 +65,7 @@ from ..turns.dry_run import DryAsker, DryConversation, DryOutcome, DryResult
 from .commands import (
     NO_FIELDS,
     NOT_FOUND,
+    CommandData,
     CommandRefused,
     Viewer,
     async_register_command,
@@ -235,7 +236,7 @@ class _Permissions:
 
 async def _async_permissions(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> _Permissions:
     """Return the rules of the home in plain words."""
     hass = viewer.hass
@@ -315,7 +316,7 @@ def _named(
 
 async def _async_subscribe(
     viewer: Viewer,
-    _data: Mapping[str, Any],
+    _data: CommandData,
 ) -> None:
     """Tell an administrator that the rules of the home have changed, wherever that was."""
 
@@ -334,7 +335,7 @@ def _version(rules: HomeRules) -> str:
 
 async def _async_tools(
     viewer: Viewer,
-    _data: Mapping[str, Any],
+    _data: CommandData,
 ) -> list[_Named]:
     """Return the tools of all agents, as a rule may name them. They have to be asked for, which may take seconds."""
     return [_Named(one, one) for one in sorted(await async_tool_names(viewer.hass))]
@@ -375,7 +376,7 @@ class _Devices:
 
 async def _async_devices(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> _Devices:
     """Return exposed entities with what the rules say now of somebody whom no rule names.
 
@@ -492,7 +493,7 @@ def _numbers(
 
 async def _async_choose(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> _Permissions:
     """Have an entity decided as an administrator has chosen in its row."""
     if viewer.hass.states.get(data["entity_id"]) is None:
@@ -517,7 +518,7 @@ async def _async_choose(
 
 async def _async_set_rules(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> _Permissions:
     """Take a new list of rules: one was added, edited, moved or deleted."""
 
@@ -540,7 +541,7 @@ async def _async_set_rules(
 
 async def _async_set_pin(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> _Permissions:
     """Set, change or remove the PIN, and choose its uses. Without a new one it stays."""
     typed: object = data.get("new_password")
@@ -577,7 +578,7 @@ async def _async_set_pin(
 
 
 async def _async_change(
-    viewer: Viewer, data: Mapping[str, Any], change: Callable[[HomeRules], HomeRules]
+    viewer: Viewer, data: CommandData, change: Callable[[HomeRules], HomeRules]
 ) -> _Permissions:
     """Change the rules that the administrator has seen, which all agents obey from then on."""
     store = async_get_home_rules(viewer.hass)
@@ -598,7 +599,7 @@ async def _async_change(
 
 
 async def _async_refusal(
-    hass: HomeAssistant, data: Mapping[str, Any], refused: ChangeRefused
+    hass: HomeAssistant, data: CommandData, refused: ChangeRefused
 ) -> CommandRefused:
     """Return why a change is not taken, in the words of the dialog for the same."""
     language = await async_closest_language(hass, data["language"])
@@ -636,7 +637,7 @@ class _Trial:
 
 async def _async_try(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> _Trial:
     """Return what an agent would do if the administrator said a sentence. Nothing is done."""
     hass = viewer.hass

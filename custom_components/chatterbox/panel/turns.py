@@ -4,10 +4,10 @@ import asyncio
 import heapq
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, repeat
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import voluptuous as vol
 from homeassistant.const import __version__ as ha_version
@@ -33,6 +33,7 @@ from .commands import (
     IN_LANGUAGE,
     NO_FIELDS,
     NOT_FOUND,
+    CommandData,
     CommandRefused,
     Viewer,
     async_register_command,
@@ -153,7 +154,7 @@ async def _async_stores(hass: HomeAssistant) -> tuple[list[HistoryStore], list[s
     return [*stores], [title for title, store in opened if store is None]
 
 
-async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
+async def _async_list(viewer: Viewer, data: CommandData) -> TurnPage:
     (stores, unreachable) = await _async_stores(viewer.hass)
     most = data["limit"]
     before = _positions(data, len(stores))
@@ -203,7 +204,7 @@ async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
 
 
 def _positions(
-    data: Mapping[str, Any],
+    data: CommandData,
     stores: int,
 ) -> Sequence[int | None]:
     """Return up to which turn each store has been listed; None for one of which nothing has."""
@@ -217,7 +218,7 @@ def _positions(
 
 async def _async_views(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> TurnViews:
     """Return what makes views in the language of the viewer."""
     usual = viewer.hass.config.language
@@ -253,7 +254,7 @@ def _or_newest(seq: int | None) -> int:
 
 def _query(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> TurnList:
     """Return what a list has to match. A user's own turns stay the only ones, whoever is looked for."""
     people = viewer.people
@@ -296,7 +297,7 @@ async def _async_found(
 
 async def _async_get(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> object:
     _, found = await _async_found(viewer, data["turn_id"])
     return await (await _async_views(viewer, data)).async_turn(found)
@@ -304,7 +305,7 @@ async def _async_get(
 
 async def _async_report(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> object:
     """Return a turn as Markdown to be published: without names of people and places, and without ids of theirs."""
     hass = viewer.hass
@@ -352,7 +353,7 @@ async def _async_report(
 
 async def _async_delete(
     viewer: Viewer,
-    data: Mapping[str, Any],
+    data: CommandData,
 ) -> object:
     """Delete a turn, and all that Home Assistant or a model may still know of it."""
     store, found = await _async_found(viewer, data["turn_id"])
@@ -364,7 +365,7 @@ async def _async_delete(
 
 async def _async_subscribe(
     viewer: Viewer,
-    _data: Mapping[str, Any],
+    _data: CommandData,
 ) -> None:
     """Tell of each turn that is stored and that the user sees."""
 
