@@ -141,7 +141,9 @@ def _asks_for_state(parts: Parts) -> bool:
     is_marked = parts.reading.is_asked and (
         Role.BE in roles or roles[:1] == [Role.STATE]
     )
-    is_begun = not {Role.QUESTION, Role.BE}.isdisjoint(roles[:1])
+    # "In the kitchen, which lights are on", "客厅哪些灯开着".
+    unplaced = (role for role in roles if role not in {Role.PLACE, Role.PREPOSITION})
+    is_begun = next(unplaced, None) in {Role.QUESTION, Role.BE}
     is_ended = roles[-1:] == [Role.QUESTION] or roles[-2:] == _ENDING  # "…吗"
     is_valued = parts.values(Role.TOPIC) == ["temperature"]
     is_asked = is_begun or is_marked or is_ended or is_valued
