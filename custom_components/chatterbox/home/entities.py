@@ -33,11 +33,9 @@ from homeassistant.helpers import (
     floor_registry as fr,
     intent,
 )
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.text import compared_names, words_by_language, words_of_names
-from ..const import DOMAIN
+from ..const import home_singleton
 from ..internals.homeassistant import listen_exposure
 from .entity_matches import exposed_states
 
@@ -84,8 +82,7 @@ class _KnownHomes:
                 self.version += 1  # it may have changed
 
 
-@singleton(HassKey[_KnownHomes](f"{DOMAIN}_known_homes"))
-def _known_homes(hass: HomeAssistant) -> _KnownHomes:
+def _follow_home(hass: HomeAssistant) -> _KnownHomes:
     known = _KnownHomes()
     for kind in _EVENTS:
         hass.bus.async_listen(kind, known.async_count)
@@ -93,6 +90,10 @@ def _known_homes(hass: HomeAssistant) -> _KnownHomes:
         EVENT_STATE_CHANGED, known.async_count, event_filter=_is_other_entity
     )
     return known
+
+
+_known_homes: Final = home_singleton("known_homes", _follow_home)
+"""Returns what is known of the homes of all assistants."""
 
 
 def async_home_version(hass: HomeAssistant, assistant: str) -> int:

@@ -15,8 +15,6 @@ import orjson
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.hassio import is_hassio
-from homeassistant.helpers.singleton import singleton
-from homeassistant.util.hass_dict import HassKey
 from yarl import URL
 
 from ..agent.errors import ProviderError
@@ -32,7 +30,7 @@ from ..agent.providers.profiles import (
 )
 from ..agent.providers.service_client import server_root
 from ..agent.wire.model_lists import ChatModel
-from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, ServiceKind
+from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind, home_singleton
 from .composition import model_server
 
 _LONGEST_LOOK: Final = 0.5
@@ -82,10 +80,11 @@ class FoundServer:
         }
 
 
-@singleton(HassKey[list[str]](f"{DOMAIN}_usual_addresses"))
-def usual_addresses(_hass: HomeAssistant) -> list[str]:
-    """Return the addresses on this machine that are looked at; whoever knows of another one may add it."""
-    return list(dict.fromkeys(profile.base_url for profile in _USUAL))
+usual_addresses: Final = home_singleton(
+    "usual_addresses",
+    lambda _: list(dict.fromkeys(profile.base_url for profile in _USUAL)),
+)
+"""Returns the addresses on this machine that are looked at; whoever knows of another one may add it."""
 
 
 def addresses_of_apps(hass: HomeAssistant) -> list[str]:

@@ -22,9 +22,7 @@ from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.events import PendingCall
 from ..agent.text import contains_phrase, heard_answer, heard_request, heard_words
@@ -56,7 +54,7 @@ from ..approvals.questions import (
     async_get_approvals,
 )
 from ..approvals.review import ApprovalWay, CallOption, GivenAnswer
-from ..const import DOMAIN, REDACTED_PIN, home_collection
+from ..const import REDACTED_PIN, home_collection, home_singleton
 from ..effects.reading import async_read
 from ..effects.recognition import async_is_never_mind, async_is_request
 from ..home.name_index import names_in
@@ -207,13 +205,7 @@ def _places(scope: ApprovalScope) -> tuple[str, ...]:
     return (scope.conversation_id,)
 
 
-@callback
-@singleton(HassKey[dict[str, datetime]](f"{DOMAIN}_pin_questions"))
-def _pin_questions(hass: HomeAssistant) -> dict[str, datetime]:
-    """Return until when a PIN may be spoken, by the ids of conversations and devices in which it was requested.
-
-    Every turn begins with this call, so questions are tracked from the first one.
-    """
+def _follow_questions(hass: HomeAssistant) -> dict[str, datetime]:
     until: dict[str, datetime] = {}
 
     @callback
@@ -233,6 +225,13 @@ def _pin_questions(hass: HomeAssistant) -> dict[str, datetime]:
         note,
     )
     return until
+
+
+_pin_questions: Final = home_singleton("pin_questions", _follow_questions)
+"""Returns until when a PIN may be spoken, by the ids of conversations and devices in which it was requested.
+
+Every turn begins with this call, so questions are tracked from the first one.
+"""
 
 
 _MOST_WORDS: Final = 4

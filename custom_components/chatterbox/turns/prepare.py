@@ -11,7 +11,7 @@ that the messages before hold.
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Final, NamedTuple
@@ -25,10 +25,8 @@ from homeassistant.helpers import (
     floor_registry as fr,
     llm,
 )
-from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 
 from ..agent.loop.turn import Turn
 from ..agent.messages import (
@@ -38,7 +36,7 @@ from ..agent.messages import (
     UserMessage,
     paragraphs,
 )
-from ..const import DOMAIN
+from ..const import home_singleton
 from ..home.description import ON_CHANGES, home_changes, home_list, quoted
 from ..home.entities import Home
 from ..home.search import async_describe_matches, async_entity_query
@@ -192,10 +190,10 @@ def _rendered(
 _MOST_TEMPLATES: Final = 16
 
 
-@singleton(HassKey[Callable[[str], Template]](f"{DOMAIN}_templates"))
-def _templates(hass: HomeAssistant) -> Callable[[str], Template]:
-    """Return a function that creates templates and keeps the latest: compiling one takes longer than rendering it."""
-    return lru_cache(_MOST_TEMPLATES)(partial(Template, hass=hass))
+_templates: Final = home_singleton(
+    "templates", lambda hass: lru_cache(_MOST_TEMPLATES)(partial(Template, hass=hass))
+)
+"""Returns a function that creates templates and keeps the latest: compiling one takes longer than rendering it."""
 
 
 def async_provide_prompt(
