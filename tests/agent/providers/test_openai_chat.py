@@ -575,6 +575,19 @@ async def test_an_answer_of_which_something_was_passed_on_is_not_asked_for_again
     assert len(server.requests) == 1
 
 
+async def test_an_answer_that_has_begun_is_not_begun_anew_with_its_reasoning(
+    session: aiohttp.ClientSession,
+) -> None:
+    refused = b'{"error":{"message":"Missing `reasoning_content` field."}}'
+    async with raw_http_server(
+        event_stream([HELLO, b"data: " + refused + b"\n\n"]), ANSWER
+    ) as server:
+        with pytest.raises(ProviderError, match="reasoning_content"):
+            await collect(_telling(server, session))
+
+    assert len(server.requests) == 1
+
+
 WISHES = ModelOptions(max_tokens=9, reasoning_effort=ReasoningEffort.NONE)
 
 

@@ -56,7 +56,7 @@ class LargeResults:
         self._known: WeakKeyDictionary[
             ToolResult, dict[tuple[int | None, str], ToolResult | None]
         ] = WeakKeyDictionary()
-        """Shortened messages by result, limit and hint: the next window compares messages by identity."""
+        """Shortened messages by result, limit and hint: a conversation is sent many times, a result is cut once."""
 
     def without(
         self,
