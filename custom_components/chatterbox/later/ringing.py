@@ -7,17 +7,17 @@ minutes the alarm is left to the phone of its person.
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from typing import Final, TypedDict, override
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.intent import async_device_supports_timers
-from homeassistant.core import HassJob, HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import intent
-from homeassistant.helpers.event import async_call_later
 from homeassistant.util import dt as dt_util
 
 from ..agent.text import base_language, read_language_files
@@ -38,8 +38,8 @@ from .telling import async_announce, async_notify
 RINGS_FOR: Final = timedelta(minutes=10)
 """The longest time for which an alarm rings."""
 SNOOZE: Final = timedelta(minutes=10)
-_PAUSE: Final = timedelta(seconds=8)
-"""Between two announcements, in which the satellite can be talked to."""
+_PAUSE: Final = 8.0
+"""Seconds between two announcements, in which the satellite can be talked to."""
 _MOST_WORDS: Final = 12
 _MOST_MINUTES: Final = 120
 _ANY_NUMBER: Final = "n"
@@ -53,8 +53,6 @@ class _Ring:
     plan: FuturePlan
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when somebody stops it."""
-    wake: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a pause is over, also because somebody stops it."""
 
 
 class Ringing:
@@ -77,7 +75,6 @@ class Ringing:
         stopped = self._with(text)
         for one in stopped:
             one.stopped.set()
-            one.wake.set()
         return len(stopped)
 
     def _with(self, text: str | None) -> Sequence[_Ring]:
@@ -107,7 +104,9 @@ class Ringing:
                     has_buttons=True,
                 )
             while is_heard and not ring.stopped.is_set():
-                await self._async_pause(ring)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_PAUSE):
+                        await ring.stopped.wait()
                 if ring.stopped.is_set() or dt_util.utcnow() - began >= RINGS_FOR:
                     break
                 is_heard = await async_announce(self._hass, news)
@@ -119,23 +118,6 @@ class Ringing:
                 replace(news, text=CLEAR),
             )
         return ring.stopped.is_set()
-
-    async def _async_pause(self, ring: _Ring) -> None:
-        @callback
-        def end(_now: datetime) -> None:
-            ring.wake.set()
-
-        ring.wake.clear()
-        job = HassJob(end, cancel_on_shutdown=True)
-        cancel = async_call_later(
-            self._hass,
-            _PAUSE,
-            job,
-        )
-        try:
-            await ring.wake.wait()
-        finally:
-            cancel()
 
     async def _async_start_timer(
         self,

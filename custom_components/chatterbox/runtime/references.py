@@ -216,15 +216,12 @@ class MissingReferences:
         ):  # what is named may not be there yet
             return
         rules = async_get_home_rules(self._hass).stored
-        if _names_something(rules):
-            self._ends += [
-                self._hass.bus.async_listen(change, self._async_plan)
-                for change in _CHANGES
-            ]
-            named = async_track_state_change_event(
+        self._ends = [
+            *(self._hass.bus.async_listen(one, self._async_plan) for one in _CHANGES),
+            async_track_state_change_event(
                 self._hass, _named_entities(rules), self._async_see_state
-            )
-            self._ends.append(named)
+            ),
+        ]
         self._async_look_in_background()
 
     @callback
@@ -272,15 +269,6 @@ class MissingReferences:
             rules is async_get_home_rules(self._hass).stored
         ):  # else another look is under way
             async_report_gone_names(self._hass, lines)
-
-
-def _names_something(rules: HomeRules) -> bool:
-    return bool(
-        rules.policy.rules
-        or rules.notify
-        or rules.trusted_callers
-        or rules.people_at_satellites
-    )
 
 
 def _named_entities(rules: HomeRules) -> set[str]:

@@ -5,7 +5,7 @@ at the same device.
 """
 
 import asyncio
-from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -15,9 +15,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_to_bytes_or_none
+from lru import LRU
 
 from ..agent.transcript import repair
-from ..const import LOGGER, home_collection
+from ..const import LOGGER, home_singleton
 from ..history.store.query import Selection
 from ..history.store.records import StoredTurn, StoreUnavailable
 from ..history.stores import async_get_histories
@@ -60,18 +61,15 @@ class Thread:
     """Keys of sentences that are said once in a conversation, and were."""
 
 
-type _Threads = OrderedDict[tuple[str, str], Thread]
+type _Threads = LRU[tuple[str, str], Thread]
 
-_threads: Final = home_collection("threads", OrderedDict[tuple[str, str], Thread])
+_threads: Final[Callable[[HomeAssistant], _Threads]] = home_singleton(
+    "threads", lambda _: LRU(_MOST_THREADS)
+)
 """Returns recent conversations by agent and by Home Assistant's conversation id.
 
 They outlive the entry of the agent, which may be reloaded during a conversation.
 """
-
-
-def _forget_oldest(threads: _Threads) -> None:
-    while len(threads) > _MOST_THREADS:
-        threads.popitem(last=False)
 
 
 type _Earlier = tuple[tuple[StoredTurn, ...], bool]
@@ -113,18 +111,12 @@ class Continuity:
                     asked_for, speaker, chat_log, is_new=thread is None
                 )
             threads[place] = thread = found or Thread(chat_log.conversation_id)
-        threads.move_to_end(place)
-        _forget_oldest(threads)
         return thread
 
     def thread_of(self, conversation_id: str) -> Thread:
         """Return the conversation that contains a recent conversation id; an unknown id begins a new one."""
-        threads = _threads(self.hass)
-        thread = threads.setdefault(
-            (self.subentry.subentry_id, conversation_id), Thread(conversation_id)
-        )
-        _forget_oldest(threads)
-        return thread
+        place = self.subentry.subentry_id, conversation_id
+        return _threads(self.hass).setdefault(place, Thread(conversation_id))
 
     async def _async_find(
         self,

@@ -381,23 +381,6 @@ def again_text(
     return f"{sentences['spoken_yes_or_no']} {question.text}"
 
 
-def _left_text(
-    hass: HomeAssistant, sentences: Mapping[str, str], question: Question
-) -> str:
-    """Return what is not done after a question without a yes; empty if that was only to be chosen."""
-    if question.options:
-        calls = question.later
-    else:
-        calls = question.calls
-    if calls:
-        return unmeant_text(
-            hass,
-            sentences,
-            calls,
-        )
-    return ""
-
-
 async def _async_compare(
     hass: HomeAssistant, question: Question, pin: PinHash, digits: str
 ) -> Meaning | Wrong | Locked:
@@ -520,6 +503,159 @@ openers: Final = home_collection("openers", list[Opener])
 
 
 @dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question, where words may answer it."""
+
+    hass: HomeAssistant
+    question: Question
+    sentences: Mapping[str, str]
+    """Those of the language of the words."""
+
+    @property
+    def _left(self) -> str:
+        """The words on what is not done without a yes; empty if that was only to be chosen."""
+        if self.question.options:
+            calls = self.question.later
+        else:
+            calls = self.question.calls
+        if calls:
+            return unmeant_text(
+                self.hass,
+                self.sentences,
+                calls,
+            )
+        return ""
+
+    async def async_beside(
+        self,
+        turn_input: TurnInput,
+        context: QuestionContext,
+    ) -> TurnInput:
+        """Return the input of a turn whose words are no answer: the question is asked once more, or dropped."""
+        is_silence = bool(turn_input.reply)
+        reading = Meaning.OTHER
+        is_neither = is_silence or await async_is_neither(
+            self.hass, turn_input.user_input, context
+        )
+        if is_neither and async_get_approvals(self.hass).repeat(self.question.id):
+            reading = Meaning.NEITHER
+        elif is_silence:  # the question goes on waiting
+            return turn_input
+        return self.as_answer(turn_input, reading)
+
+    def as_choice(
+        self,
+        turn_input: TurnInput,
+        chosen: Sequence[CallOption] | None,
+    ) -> TurnInput:
+        """Return the input of a turn whose words choose, or may mean several: then they are asked about once more."""
+        approvals = async_get_approvals(self.hass)
+        if chosen:
+            return self._taken(
+                turn_input,
+                Meaning.YES,
+                chosen,
+            )
+        if approvals.repeat(self.question.id):
+            return self.as_answer(turn_input, Meaning.NEITHER)
+        approvals.drop(self.question.id)
+        reply = f"{self.sentences['spoken_which_unclear']} {self._left}".rstrip()
+        return replace(turn_input, reply=reply)
+
+    def as_answer(
+        self,
+        turn_input: TurnInput,
+        reading: Meaning | Wrong | Locked,
+    ) -> TurnInput:
+        """Return the input of a turn from the meaning of its words as an answer."""
+        approvals = async_get_approvals(self.hass)
+        question = self.question
+        sentences = self.sentences
+        said_again = ""
+        match reading:
+            case Meaning.YES | Meaning.YES_WITH_PIN | Meaning.NO:
+                return self._taken(turn_input, reading)
+            case Meaning.OTHER:
+                return replace(
+                    turn_input,
+                    prefix=self._dropped(),
+                )
+            case Meaning.TOO_LATE:
+                approvals.drop(question.id)
+                return replace(turn_input, reply=sentences["spoken_question_expired"])
+            case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR | Meaning.PIN_NOT_NEEDED if (
+                not approvals.repeat(question.id)
+            ):
+                left = self._dropped()
+                return replace(
+                    turn_input, reply=left or sentences["spoken_nothing_asked"]
+                )
+            case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR:
+                key = "missing" if reading is Meaning.PIN_MISSING else "unclear"
+                again = sentences[f"spoken_pin_{key}"]
+            case Meaning.UNHEARD | Meaning.PIN_NOT_NEEDED:
+                again = question.text
+                said_again = question.id
+            case Meaning.NEITHER:
+                again = again_text(sentences, question)
+                said_again = question.id
+            case Wrong(tries_left) if tries_left:
+                again = wrong_pin_text(sentences, tries_left)
+            case Wrong() | Locked():
+                approvals.drop(question.id)
+                seconds = (
+                    reading.seconds_left
+                    if isinstance(reading, Locked)
+                    else LOCK_SECONDS
+                )
+                return replace(turn_input, reply=locked_pin_text(sentences, seconds))
+            case _:
+                assert_never(reading)
+        return replace(turn_input, reply=again, asks_again=True, said_again=said_again)
+
+    def _taken(
+        self,
+        turn_input: TurnInput,
+        reading: Meaning,
+        chosen: Sequence[CallOption] = (),
+    ) -> TurnInput:
+        """Return the input of a turn with a question that it answers, if nobody else has answered first."""
+        if reading is Meaning.YES_WITH_PIN:
+            way = ApprovalWay.PIN
+        else:
+            way = ApprovalWay.VOICE
+        user_id = turn_input.speaker.user_id
+        answer = GivenAnswer(
+            reading is not Meaning.NO,
+            way=way,
+            user_id=user_id,
+        )
+        left = ""
+        if self.question.later and not chosen:
+            left = self._left
+        try:
+            answered = async_get_approvals(self.hass).take(
+                self.question.id,
+                answer,
+                chosen,
+            )
+        except QuestionGone:
+            return replace(turn_input, reply=self.sentences["spoken_nothing_asked"])
+        return replace(
+            turn_input,
+            answered=answered,
+            prefix=left,
+        )
+
+    def _dropped(self) -> str:
+        """Drop a question, and return what is therefore not done; empty if it did not wait any more."""
+        was_asked = async_get_approvals(self.hass).drop(self.question.id)
+        if was_asked:
+            return self._left
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
 class InputReader:
     """Reads the input of one agent: a request, or the answer to a waiting question."""
 
@@ -611,12 +747,8 @@ class InputReader:
             declined = TurnInput(
                 user_input, speaker, self.source, reply=sentences["spoken_declined"]
             )
-            return self._as_answer(
-                declined,
-                question,
-                Meaning.NO,
-                sentences,
-            )
+            asked = _Asked(self.hass, question, sentences)
+            return asked.as_answer(declined, Meaning.NO)
         return await self._async_asked(
             user_input,
             speaker,
@@ -635,6 +767,7 @@ class InputReader:
         hass = self.hass
         language = understood_language(user_input.language)
         sentences = await async_get_sentences(hass, user_input.language)
+        asked = _Asked(hass, question, sentences)
         scope = ApprovalScope.of_input(
             user_input, self.agent_id, chat_log.conversation_id
         )
@@ -659,178 +792,15 @@ class InputReader:
             chosen = chosen_of(hass, question, words, user_input.language)
             if chosen is not None or reading is Meaning.YES:
                 if missed:
-                    return self._as_answer(turn_input, question, missed, sentences)
-                return self._as_choice(turn_input, question, sentences, chosen)
+                    return asked.as_answer(turn_input, missed)
+                return asked.as_choice(turn_input, chosen)
         if reading is not Meaning.OTHER:
             reading = Meaning.UNHEARD if is_unheard else reading
-            return self._as_answer(turn_input, question, reading, sentences)
+            return asked.as_answer(turn_input, reading)
         if redacted is not user_input and (is_unheard or question.options):
             # What may be a PIN goes no further.
-            return self._as_answer(turn_input, question, Meaning.UNHEARD, sentences)
+            return asked.as_answer(turn_input, Meaning.UNHEARD)
         turn_input = await self._async_request(user_input, speaker)
         if is_unheard:
             return turn_input
-        return await self._async_beside(turn_input, question, sentences, context)
-
-    async def _async_beside(
-        self,
-        turn_input: TurnInput,
-        question: Question,
-        sentences: Mapping[str, str],
-        context: QuestionContext,
-    ) -> TurnInput:
-        """Return the input of a turn whose words are no answer: the question is asked once more, or dropped."""
-        is_silence = bool(turn_input.reply)
-        reading = Meaning.OTHER
-        is_neither = is_silence or await async_is_neither(
-            self.hass, turn_input.user_input, context
-        )
-        if is_neither and async_get_approvals(self.hass).repeat(question.id):
-            reading = Meaning.NEITHER
-        elif is_silence:  # the question goes on waiting
-            return turn_input
-        return self._as_answer(
-            turn_input,
-            question,
-            reading,
-            sentences,
-        )
-
-    def _as_choice(
-        self,
-        turn_input: TurnInput,
-        question: Question,
-        sentences: Mapping[str, str],
-        chosen: Sequence[CallOption] | None,
-    ) -> TurnInput:
-        """Return the input of a turn whose words choose, or may mean several: then they are asked about once more."""
-        approvals = async_get_approvals(self.hass)
-        if chosen:
-            return self._taken(
-                turn_input,
-                question,
-                Meaning.YES,
-                sentences,
-                chosen,
-            )
-        if approvals.repeat(question.id):
-            return self._as_answer(
-                turn_input,
-                question,
-                Meaning.NEITHER,
-                sentences,
-            )
-        approvals.drop(question.id)
-        left = _left_text(
-            self.hass,
-            sentences,
-            question,
-        )
-        reply = f"{sentences['spoken_which_unclear']} {left}".rstrip()
-        return replace(turn_input, reply=reply)
-
-    def _as_answer(
-        self,
-        turn_input: TurnInput,
-        question: Question,
-        reading: Meaning | Wrong | Locked,
-        sentences: Mapping[str, str],
-    ) -> TurnInput:
-        """Return the input of a turn from the meaning of its words as an answer."""
-        approvals = async_get_approvals(self.hass)
-        said_again = ""
-        match reading:
-            case Meaning.YES | Meaning.YES_WITH_PIN | Meaning.NO:
-                return self._taken(turn_input, question, reading, sentences)
-            case Meaning.OTHER:
-                return replace(
-                    turn_input,
-                    prefix=self._dropped(question, sentences),
-                )
-            case Meaning.TOO_LATE:
-                approvals.drop(question.id)
-                return replace(turn_input, reply=sentences["spoken_question_expired"])
-            case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR | Meaning.PIN_NOT_NEEDED if (
-                not approvals.repeat(question.id)
-            ):
-                left = self._dropped(question, sentences)
-                return replace(
-                    turn_input, reply=left or sentences["spoken_nothing_asked"]
-                )
-            case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR:
-                key = "missing" if reading is Meaning.PIN_MISSING else "unclear"
-                again = sentences[f"spoken_pin_{key}"]
-            case Meaning.UNHEARD | Meaning.PIN_NOT_NEEDED:
-                again = question.text
-                said_again = question.id
-            case Meaning.NEITHER:
-                again = again_text(sentences, question)
-                said_again = question.id
-            case Wrong(tries_left) if tries_left:
-                again = wrong_pin_text(sentences, tries_left)
-            case Wrong() | Locked():
-                approvals.drop(question.id)
-                seconds = (
-                    reading.seconds_left
-                    if isinstance(reading, Locked)
-                    else LOCK_SECONDS
-                )
-                return replace(turn_input, reply=locked_pin_text(sentences, seconds))
-            case _:
-                assert_never(reading)
-        return replace(turn_input, reply=again, asks_again=True, said_again=said_again)
-
-    def _taken(
-        self,
-        turn_input: TurnInput,
-        question: Question,
-        reading: Meaning,
-        sentences: Mapping[str, str],
-        chosen: Sequence[CallOption] = (),
-    ) -> TurnInput:
-        """Return the input of a turn with a question that it answers, if nobody else has answered first."""
-        if reading is Meaning.YES_WITH_PIN:
-            way = ApprovalWay.PIN
-        else:
-            way = ApprovalWay.VOICE
-        user_id = turn_input.speaker.user_id
-        answer = GivenAnswer(
-            reading is not Meaning.NO,
-            way=way,
-            user_id=user_id,
-        )
-        left = ""
-        if question.later and not chosen:
-            left = _left_text(
-                self.hass,
-                sentences,
-                question,
-            )
-        try:
-            answered = async_get_approvals(self.hass).take(
-                question.id,
-                answer,
-                chosen,
-            )
-        except QuestionGone:
-            return replace(turn_input, reply=sentences["spoken_nothing_asked"])
-        return replace(
-            turn_input,
-            answered=answered,
-            prefix=left,
-        )
-
-    def _dropped(
-        self,
-        question: Question,
-        sentences: Mapping[str, str],
-    ) -> str:
-        """Drop a question, and return what is therefore not done; empty if it did not wait any more."""
-        was_asked = async_get_approvals(self.hass).drop(question.id)
-        if was_asked:
-            return _left_text(
-                self.hass,
-                sentences,
-                question,
-            )
-        return ""
+        return await asked.async_beside(turn_input, context)

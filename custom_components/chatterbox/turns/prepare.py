@@ -10,7 +10,6 @@ that the messages before hold.
 
 import asyncio
 import re
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -27,6 +26,7 @@ from homeassistant.helpers import (
 )
 from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
+from lru import LRU
 
 from ..agent.loop.turn import Turn
 from ..agent.messages import (
@@ -60,7 +60,7 @@ _BLOCK: Final = re.compile(
 )
 _MOST_SHARE: Final = 4
 """The instructions divided by this is the room for changes."""
-_MOST_CONVERSATIONS: Final = 50
+MOST_CONVERSATIONS: Final = 50
 _ON_QUESTIONS: Final = (
     "Do not ask whether you may do what the person wants: call the tool. "
     "Where a yes is needed, the person is asked."
@@ -299,7 +299,7 @@ class _SentPrompt:
     home: Home
 
 
-type SentPrompts = OrderedDict[str, _SentPrompt]
+type SentPrompts = LRU[str, _SentPrompt]
 """The prompts of recent conversations by Home Assistant's conversation id."""
 
 
@@ -338,8 +338,6 @@ class Continued:
             )
             changes = ""
         self.prompts[self.conversation] = sent
-        while len(self.prompts) > _MOST_CONVERSATIONS:
-            self.prompts.popitem(last=False)
         if not changes and any(
             ON_CHANGES in text for one in before for text in (one.omitted, one.context)
         ):

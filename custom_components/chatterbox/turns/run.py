@@ -4,7 +4,6 @@ The input was read before (`input.py`); a turn starts with a request, or with an
 that came from elsewhere.
 """
 
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,6 +13,7 @@ from weakref import WeakValueDictionary
 from homeassistant.components.conversation import ChatLog
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
+from lru import LRU
 
 from ..agent.events import TurnEvent
 from ..agent.loop.loop import AgenticLoop
@@ -35,7 +35,7 @@ from ..speech.sentences import async_get_sentences
 from .chat_log import async_stream_into_chat_log, history
 from .continuity import Continuity, Thread
 from .input import TurnInput
-from .prepare import PreparedTurn, SentPrompts, async_prepare
+from .prepare import MOST_CONVERSATIONS, PreparedTurn, SentPrompts, async_prepare
 from .record import (
     TurnRecorder,
     async_audit,
@@ -67,7 +67,7 @@ class AgentTurns:
     """In the order in which they see a call."""
     _template_error: str | None = None
     _is_over: bool = False
-    _prompts: SentPrompts = field(default_factory=OrderedDict)
+    _prompts: SentPrompts = field(default_factory=partial(LRU, MOST_CONVERSATIONS))
     _latest: WeakValueDictionary[str, TurnRecord] = field(
         default_factory=WeakValueDictionary
     )
