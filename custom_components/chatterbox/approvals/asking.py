@@ -11,12 +11,9 @@ from homeassistant.components.conversation import (
     DOMAIN as CONVERSATION,
     ConversationInput,
 )
-from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import (
-    area_registry as ar,
     entity_registry as er,
-    floor_registry as fr,
     intent,
 )
 
@@ -33,12 +30,11 @@ from ..agent.loop.hooks import covers
 from ..agent.messages import AssistantMessage, JsonValue
 from ..agent.text import character_map, fold, spoken_words
 from ..effects.effect import ActionKind, kind_of
-from ..home.entities import telling_words
+from ..home.entities import Floor, Room, async_get_home, telling_words
 from ..home.entity_matches import (
     action_name,
     area_name,
     areas_of_entities,
-    entities_by_name,
     entity_name,
     matching_states,
     spoken,
@@ -632,26 +628,22 @@ def _other_names(
         plain = fold(name, keep_accents=True).translate(characters)
         return any(piece in plain for piece in pieces)
 
-    area_ids = areas_of_entities(hass)
-    states = ((state.name, {state.entity_id}) for state in hass.states.async_all())
-    found: set[tuple[Phrase, str | None]] = {
-        (_words(name, wording), area_ids.get(one))
-        for name, ids in (*entities_by_name(hass).items(), *states)
-        if may_end(name)
-        for one in ids - {entity_id}
-        if async_should_expose(hass, CONVERSATION, one)
-    }
-    places: list[ar.AreaEntry | fr.FloorEntry] = [
-        *ar.async_get(hass).async_list_areas(),
-        *fr.async_get(hass).async_list_floors(),
+    home = async_get_home(hass, CONVERSATION)
+    others = [one for one in home.all_entities if one.entity_id != entity_id]
+    places: list[Room | Floor] = [*home.rooms, *home.floors]
+    named = [
+        *(
+            ((entity_name(hass, one.entity_id), *one.names), one.area_id)
+            for one in others
+        ),
+        *(((one.name, *one.aliases), None) for one in places),
     ]
-    for place in places:
-        names = filter(
-            may_end,
-            (place.name, *place.aliases),
-        )
-        found |= {(_words(name, wording), None) for name in names}
-    return frozenset(found)
+    return frozenset(
+        (_words(name, wording), area_id)
+        for names, area_id in named
+        for name in names
+        if may_end(name)
+    )
 
 
 def _sound_alike(
