@@ -21,7 +21,7 @@ from homeassistant.util.ulid import ulid_now
 
 from ..agent.events import PendingApproval, PendingCall, StopReason
 from ..agent.loop.turn import Limits, Turn
-from ..agent.messages import JsonObject, ToolAnnotations, ToolCall, ToolDefinition
+from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition
 from ..agent.protocols import Ask, Deny, Hooks, LLMProvider
 from ..approvals.questions import (
     ANYWHERE,
@@ -52,7 +52,7 @@ from ..turns.input import TurnInput
 from ..turns.resume import async_run_alone
 from ..turns.run import AgentTurns
 from ..turns.source import SilentModel, TurnSource
-from .plans import Asker, FuturePlan, PlannedCall, PlanProblem
+from .plans import Asker, FuturePlan, PlanProblem
 
 _EXPIRES_IN: Final = 60.0
 """Seconds in which the call has to start."""
@@ -195,7 +195,7 @@ class PlanRunner:
         """Return the actions of Home Assistant of which the call of a plan consists now; none of them runs."""
         user_input = self._input(plan.asker, plan.language)
         agent = self.turns.reviews.agent
-        call = plan.call or PlannedCall("", "{}")
+        call = plan.tool_call
         arguments = json_loads_object(call.arguments)
         home = silent_home(self.hass)
         with in_turn():
@@ -213,21 +213,14 @@ class PlanRunner:
             else:
                 offered = []
             tool = next(
-                (one for one in offered if one.name == call.tool),
+                (one for one in offered if one.name == call.name),
                 None,
             )
-            if call.tool == SENTENCE_TOOL:
-                await tools.dispatcher.dispatch(
-                    ToolCall(
-                        "",
-                        call.tool,
-                        call.arguments,
-                    ),
-                    arguments,
-                )
+            if call.name == SENTENCE_TOOL:
+                await tools.dispatcher.dispatch(call, arguments)
             elif tool and isinstance(intent_tool := unwrapped(tool), llm.IntentTool):
                 given = llm.ToolInput(
-                    call.tool,
+                    call.name,
                     filled(arguments),
                 )
                 with suppress(HomeAssistantError):
@@ -256,14 +249,8 @@ class PlanRunner:
             mover,
             _PlanSource(),
         )
-        call = plan.call or PlannedCall("", "{}")
-        judged = ToolCall(
-            "",
-            call.tool,
-            call.arguments,
-        )
         decision, review = await self.turns.reviews.async_judge(
-            turn_input, judged, asks_scripts=asks_scripts
+            turn_input, plan.tool_call, asks_scripts=asks_scripts
         )
         is_theirs = any(rule.users or rule.devices for rule in review.own_rules)
         match review.refusal:
@@ -373,14 +360,11 @@ class PlanRunner:
         terms: str = "",
     ) -> TurnRecord:
         """Run the call of a plan as one that was asked about and approved, on its terms or on those given."""
-        call = plan.call or PlannedCall("", "{}")
-        planned = ToolCall(
-            f"plan_{ulid_now()}",
-            call.tool,
-            call.arguments,
-        )
+        planned = replace(plan.tool_call, id=f"plan_{ulid_now()}")
+        if plan.call and not terms:
+            terms = plan.call.terms
         expires_at = dt_util.utcnow().timestamp() + _EXPIRES_IN
-        waiting = (PendingCall(planned, "", terms or call.terms),)
+        waiting = (PendingCall(planned, "", terms),)
         pending = PendingApproval(
             ulid_now(),
             waiting,

@@ -28,7 +28,7 @@ from homeassistant.util.json import json_loads_object
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, TypeAdapter
 
-from ..agent.messages import JsonObject, JsonValue, canonical_json
+from ..agent.messages import JsonObject, JsonValue, ToolCall, canonical_json
 from ..agent.text import heard_words, plain_name
 from ..const import DOMAIN, home_collection, home_singleton
 from ..people.speakers import Asking, Speaker
@@ -300,6 +300,16 @@ class FuturePlan:
     def is_routine(self) -> bool:
         """Whether it acts again and again, by itself. Decision 63."""
         return self.kind is PlanKind.ACT and bool(self.every or self.repeats)
+
+    @property
+    def tool_call(self) -> ToolCall:
+        """The call that it makes, without an id; one of no tool if it only speaks."""
+        call = self.call or PlannedCall("", "{}")
+        return ToolCall(
+            "",
+            call.tool,
+            call.arguments,
+        )
 
     @property
     def is_restless(self) -> bool:
