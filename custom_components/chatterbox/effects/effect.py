@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -15,6 +16,7 @@ from ..agent.messages import (
     ToolDefinition,
     canonical_json,
 )
+from ..agent.text import read_data_file
 from ..settings.rules import TrustLevel
 
 ANY_ACTION: Final = "reproduce_state"
@@ -242,38 +244,10 @@ class ActionKind(StrEnum):
     """Any other action."""
 
 
-_ACTIONS_OF_KIND: Final[Mapping[ActionKind, tuple[str, ...]]] = {
-    ActionKind.RUN: (
-        "automation.trigger",
-        "scene.turn_on",
-        "script.toggle",
-        "script.turn_on",
-    ),
-    ActionKind.DISARM: ("alarm_control_panel.alarm_disarm",),
-    ActionKind.ARM_FOR_LESS: (ARM_FOR_LESS,),
-    ActionKind.ARM: ("alarm_control_panel.alarm_arm*",),
-    ActionKind.LOCK: ("lock.lock",),
-    ActionKind.UNLOCK: ("lock.unlock",),
-    ActionKind.OPEN: (
-        "lock.open",
-        "cover.open_*",
-        "cover.set_*",
-        "valve.open_*",
-        "valve.set_*",
-    ),
-    ActionKind.CLOSE: ("cover.close_*", "valve.close_*"),
-    ActionKind.OPEN_OR_CLOSE: ("cover.toggle*", "valve.toggle*"),
-    ActionKind.CHANGE: (
-        f"*.{ANY_ACTION}*",
-        "*.select_*",
-        "*.set_*",
-        "*.volume_*",
-    ),
-    ActionKind.TOGGLE: ("*.toggle",),
-    ActionKind.TURN_OFF: ("*.turn_off",),
-    ActionKind.TURN_ON: ("*.turn_on",),
-}
-"""The actions of each kind; the first that matches counts. Setting a position counts as opening."""
+_ACTIONS_OF_KIND: Final = read_data_file(
+    Path(__file__).with_name("action_kinds.toml"),
+    dict[ActionKind, tuple[str, ...]],
+)
 
 
 @lru_cache

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -26,7 +27,6 @@ from homeassistant.const import (
     CONF_MODEL,
     CONF_NAME,
     CONF_PROMPT,
-    CONF_URL,
 )
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm, selector
@@ -38,6 +38,7 @@ from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from ..agent.json.text import as_list
 from ..agent.providers.profiles import OTHER, PROFILES
+from ..agent.text import read_data_file
 from ..runtime.composition import is_same_server, known_server, model_server
 from ..settings.agent import WebSearch, settings_of
 from ..settings.options import NUMBERS, find_problems, new_agent_data, set_options
@@ -56,15 +57,6 @@ from .service_form import INTERFACES, PASSWORD, TypedService, title_of
 
 _FIELD_AGENT: Final = "agent"
 _FIELD_TAKE_KEY: Final = "take_key"
-_FOREIGN_MODEL: Final = "chat_model"
-_SAMPLING: Final = {
-    name: name
-    for name in (const.CONF_TEMPERATURE, const.CONF_TOP_P, const.CONF_MAX_TOKENS)
-}
-_WORDS: Final = {
-    CONF_PROMPT: CONF_PROMPT,
-    CONF_LLM_HASS_API: CONF_LLM_HASS_API,
-}
 _NOT_NAMED: Final = frozenset({"recommended", CONF_NAME})
 """Options of others that say nothing about an agent."""
 _MEANS_OFF: Final[tuple[object, ...]] = (
@@ -86,7 +78,7 @@ _AZURE: Final = re.compile(r"\.azure\.com$|\.azure-api\.net$")
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """How the entries of an integration are read."""
+    """How the entries of an integration are read; see `moving_in.toml`."""
 
     server: str
     """The ID of the profile of its server."""
@@ -99,60 +91,10 @@ class _Source:
 
 
 _EXTENDED: Final = "extended_openai_conversation"
-_SAMPLED_MODEL: Final = {
-    _FOREIGN_MODEL: CONF_MODEL,
-    **_WORDS,
-    **_SAMPLING,
-}
-_SEARCH: Final = {"web_search": const.CONF_WEB_SEARCH}
-_SAME_IN_OPENAI: Final = (
-    const.CONF_REASONING_EFFORT,
-    const.CONF_VERBOSITY,
-    const.CONF_SERVICE_TIER,
+_SOURCES: Final = read_data_file(
+    Path(__file__).with_suffix(".toml"),
+    dict[str, _Source],
 )
-_SAME_IN_OLLAMA: Final = (
-    CONF_MODEL,
-    const.CONF_NUM_CTX,
-    const.CONF_KEEP_ALIVE,
-)
-_SOURCES: Final[Mapping[str, _Source]] = {
-    "openai_conversation": _Source(
-        "openai",
-        {
-            **_SAMPLED_MODEL,
-            **_SEARCH,
-            **{name: name for name in _SAME_IN_OPENAI},
-        },
-    ),
-    "anthropic": _Source(
-        "anthropic",
-        {
-            **_SAMPLED_MODEL,
-            **_SEARCH,
-            "effort": const.CONF_REASONING_EFFORT,
-        },
-    ),
-    "google_generative_ai_conversation": _Source("gemini", _SAMPLED_MODEL),
-    "ollama": _Source(
-        "ollama", {**{name: name for name in _SAME_IN_OLLAMA}, **_WORDS}, CONF_URL
-    ),
-    "open_router": _Source(
-        "openrouter",
-        {
-            CONF_MODEL: CONF_MODEL,
-            **_WORDS,
-            **_SEARCH,
-        },
-    ),
-    "llama_cpp": _Source(
-        "llama_cpp",
-        _SAMPLED_MODEL,
-        const.CONF_BASE_URL,
-    ),
-    _EXTENDED: _Source(
-        "openai", _SAMPLED_MODEL, const.CONF_BASE_URL, const.ServiceKind.OPENAI_CHAT
-    ),
-}
 """By domain."""
 
 
