@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final, NamedTuple, assert_never
 
 from homeassistant.components import conversation
@@ -39,7 +40,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.unit_conversion import TemperatureConverter
 
 from ..agent.messages import JsonValue
-from ..agent.text import base_language, compared
+from ..agent.text import base_language, compared, read_data_file
 from ..const import home_collection
 from ..home.entities import Home, async_get_home
 from ..home.entity_matches import entities_by_name
@@ -111,6 +112,7 @@ _COLOURED: Final = frozenset(
 _SEARCHING: Final = (
     MediaPlayerEntityFeature.SEARCH_MEDIA | MediaPlayerEntityFeature.PLAY_MEDIA
 )
+_ROBOTS: Final = frozenset({"vacuum", "lawn_mower"})
 _IDLE: Final = frozenset({STATE_OFF, STATE_UNAVAILABLE, STATE_UNKNOWN, "standby"})
 
 
@@ -287,7 +289,7 @@ class _Composer:
                     if len(ids) <= MOST_TOLD:
                         return StateQuestion(ids, "one")
                     return None
-                is_robot = {one.domain for one in states} <= _OF_ROBOTS.keys()
+                is_robot = {one.domain for one in states} <= _ROBOTS
                 return request if is_by or is_robot else None
             case PlayRequest():
                 return Choice(self._players_for(request))
@@ -494,7 +496,9 @@ class _Composer:
             return
         is_played = {one.domain for one in states} == {MEDIA_PLAYER}
         if command.act == "pause" and is_played and not self._plays():
-            yield IntentCall(_OF_PLAYERS["pause"], {})  # it says that nothing plays
+            yield IntentCall(
+                _INTENTS[MEDIA_PLAYER]["pause"], {}
+            )  # it says that nothing plays
             return
         for state in states:
             yield from _switched(state, command.act)
@@ -896,18 +900,13 @@ def _surroundings(hass: HomeAssistant, names: HomeVocabulary) -> Surroundings:
     )
 
 
-_OF_PLAYERS: Final = {
-    "pause": "HassMediaPause",
-    "stop": "HassMediaPause",
-    "resume": "HassMediaUnpause",
-    "next": "HassMediaNext",
-    "previous": "HassMediaPrevious",
-    "mute": "HassMediaPlayerMute",
-    "unmute": "HassMediaPlayerUnmute",
-}
+_INTENTS: Final = read_data_file(
+    Path(__file__).with_name("intents_of_acts.toml"),
+    dict[str, dict[str, str]],
+)
 _READ_FIRST: Final = frozenset(
     {
-        *_OF_PLAYERS.values(),
+        *_INTENTS[MEDIA_PLAYER].values(),
         "HassClimateSetTemperature",
         "HassSetVolume",
         "HassSetVolumeRelative",
@@ -947,12 +946,10 @@ def _switched(
 ) -> Iterator[IntentCall]:
     name: dict[str, JsonValue] = {"name": state.entity_id}
     match state.domain:
-        case "vacuum" | "lawn_mower" as robot:
-            intent_type = _OF_ROBOTS[robot].get(act)
-            if intent_type:
-                yield IntentCall(intent_type, name)
-        case "media_player" if act in _OF_PLAYERS:
-            yield IntentCall(_OF_PLAYERS[act], name)
+        case domain if act in _INTENTS.get(domain, ()):
+            yield IntentCall(_INTENTS[domain][act], name)
+        case domain if domain in _ROBOTS:
+            pass
         case domain:
             if act in _OFF:
                 intent_type = intent.INTENT_TURN_OFF
@@ -965,24 +962,6 @@ def _switched(
             )
 
 
-_OF_ROBOTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "vacuum": {
-        **dict.fromkeys(
-            (
-                "clean",
-                "on",
-                "start",
-            ),
-            "HassVacuumStart",
-        ),
-        **dict.fromkeys(("dock", "off"), "HassVacuumReturnToBase"),
-    },
-    "lawn_mower": {
-        **dict.fromkeys(("on", "start"), "HassLawnMowerStartMowing"),
-        **dict.fromkeys(("dock", "off"), "HassLawnMowerDock"),
-    },
-}
-"""Intents for robots, by acts. Home Assistant has no intents that let them pause, or that find them."""
 _TEMPERATURES: Final = {
     "celsius": UnitOfTemperature.CELSIUS,
     "fahrenheit": UnitOfTemperature.FAHRENHEIT,

@@ -14,9 +14,11 @@ from collections.abc import (
 )
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from math import inf
+from pathlib import Path
 from typing import Final, NamedTuple, override
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
@@ -36,12 +38,6 @@ from homeassistant.const import (
     EVENT_CALL_SERVICE,
     SERVICE_TURN_OFF,
     SERVICE_TURN_ON,
-    STATE_CLOSED,
-    STATE_CLOSING,
-    STATE_OFF,
-    STATE_ON,
-    STATE_OPEN,
-    STATE_OPENING,
     STATE_UNAVAILABLE,
     STATE_UNKNOWN,
 )
@@ -61,6 +57,7 @@ from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util import language as language_util
 
+from ..agent.text import read_data_file
 from ..home.entity_matches import assist_name, entity_name
 from ..internals.trace import exception_of, traces_of
 from ..records.turn_record import (
@@ -246,40 +243,21 @@ async def async_add_reasons(
 _ENTITY: Final = intent.IntentResponseTargetType.ENTITY
 _CONFIRMATION: Final = 0.2
 """Seconds that a device gets which has not reported the state yet, as long as Home Assistant gives to an action."""
-_ON_OFF: Final = (
-    "fan",
-    "humidifier",
-    "input_boolean",
-    "light",
-    "siren",
-    "switch",
+
+
+@dataclass(frozen=True, slots=True)
+class _Expectation:
+    """What an action leads to; see `expected_states.toml`."""
+
+    states: frozenset[str]
+    feature: int = 0
+    """A feature that an entity needs for it."""
+
+
+_EXPECTED: Final = read_data_file(
+    Path(__file__).with_name("expected_states.toml"),
+    dict[str, _Expectation],
 )
-_OPENED: Final = frozenset({STATE_OPEN, STATE_OPENING})
-_EXPECTED: Final[Mapping[str, frozenset[str]]] = {
-    "lock.lock": frozenset({LockState.LOCKED, LockState.LOCKING}),
-    **dict.fromkeys(
-        ("lock.unlock", "lock.open"),
-        frozenset({LockState.UNLOCKED, LockState.UNLOCKING}) | _OPENED,
-    ),
-    **dict.fromkeys(("cover.open_cover", "valve.open_valve"), _OPENED),
-    **dict.fromkeys(
-        ("cover.close_cover", "valve.close_valve"),
-        frozenset({STATE_CLOSED, STATE_CLOSING}),
-    ),
-    **{
-        f"{domain}.turn_{state}": frozenset({state})
-        for domain in _ON_OFF
-        for state in (STATE_ON, STATE_OFF)
-    },
-}
-"""The states that an action leads to or that are on the way there."""
-_NEEDED: Final = {
-    "cover.open_cover": 1,
-    "cover.close_cover": 2,
-    "valve.open_valve": 1,
-    "valve.close_valve": 2,
-}
-"""Features without which an entity of an area or a group is passed over: `CoverEntityFeature`, `ValveEntityFeature`."""
 _SET_LIGHT: Final = "HassLightSet"
 _OFF_AT_ZERO: Final = {
     _SET_LIGHT: "brightness",
@@ -639,19 +617,15 @@ def _states_after(
     hass: HomeAssistant, entity_id: str, actions: Sequence[str]
 ) -> frozenset[str]:
     """Return the states to which an action leads that is the only one on an entity; empty if they are unknown."""
-    action = actions[0]
+    expected = _EXPECTED.get(actions[0])
+    if expected is None or len(actions) > 1:
+        return frozenset()
     state = hass.states.get(entity_id)
     features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES) if state else None
-    is_able = action not in _NEEDED or (
-        isinstance(
-            features,
-            int,
-        )
-        and bool(features & _NEEDED[action])
-    )
-    if len(actions) == 1 and is_able:
-        return _EXPECTED.get(action, frozenset())
-    return frozenset()
+    has_feature = isinstance(features, int) and features & expected.feature
+    if expected.feature and not has_feature:
+        return frozenset()
+    return expected.states
 
 
 async def async_unconfirmed(
