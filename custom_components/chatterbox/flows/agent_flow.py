@@ -274,5 +274,8 @@ class ConversationAgentFlow(ModelFlow):
                 PinHash.of,
                 typed,
             )
-        self._rules = replace(self._rules, pin=typed)
+        self._rules = replace(
+            self._rules,
+            pin=typed,
+        )
         return []

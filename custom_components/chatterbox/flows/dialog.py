@@ -27,11 +27,20 @@ from ..settings.options import Problem
 from ..speech.sentences import async_closest_language, async_get_sentences
 
 SECTIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("settings", "advanced"), "settings/#the-agent"),
+    **dict.fromkeys(
+        ("settings", "advanced"),
+        "settings/#the-agent",
+    ),
     "reconfigure": "settings/#settings",
-    **dict.fromkeys(("server", "options"), "settings/#the-service"),
+    **dict.fromkeys(
+        ("server", "options"),
+        "settings/#the-service",
+    ),
     "tools": "permissions/#what-the-agent-may-use",
-    **dict.fromkeys(("approvals", "home"), "permissions/#confirmations"),
+    **dict.fromkeys(
+        ("approvals", "home"),
+        "permissions/#confirmations",
+    ),
     **dict.fromkeys(
         (
             "in_my_home",
@@ -44,7 +53,10 @@ SECTIONS: Final[Mapping[str, str]] = {
     "internet": "start/#an-internet-service",
     "model": "start/#choose-a-model",
     "first_agent": "start/#the-last-step",
-    **dict.fromkeys(("move_in", "move_in_agent"), "start/#from-another-integration"),
+    **dict.fromkeys(
+        ("move_in", "move_in_agent"),
+        "start/#from-another-integration",
+    ),
 }
 """Sections of the docs by step; all other steps are part of setting up."""
 _SETTING_UP: Final = "start/"

@@ -250,7 +250,10 @@ def async_use_added_agent(
     known = frozenset(entry.subentries)
 
     @callback
-    def async_follow(change: ConfigEntryChange, changed: ConfigEntry) -> None:
+    def async_follow(
+        change: ConfigEntryChange,
+        changed: ConfigEntry,
+    ) -> None:
         if changed.entry_id != entry.entry_id:
             return
         added = changed.subentries.keys() - known

@@ -257,7 +257,10 @@ def _find_search_typos(values: Mapping[str, Any]) -> list[Problem]:
     return []
 
 
-def _has_other_window(settings: AgentSettings, stored: AgentSettings) -> bool:
+def _has_other_window(
+    settings: AgentSettings,
+    stored: AgentSettings,
+) -> bool:
     sizes = ((one.context_window, one.num_ctx) for one in (settings, stored))
     return len(set(sizes)) > 1
 

@@ -164,7 +164,10 @@ class ForeignAgent:
     @property
     def data(self) -> dict[str, Any]:
         """The stored data of the copy: all options that Chatterbox has, too, within its bounds."""
-        data = new_agent_data(self.service.kind, self._model)
+        data = new_agent_data(
+            self.service.kind,
+            self._model,
+        )
         for theirs, ours in self.source.options.items():
             if ours != CONF_MODEL and (value := self._carried(theirs)) is not None:
                 data[ours] = value

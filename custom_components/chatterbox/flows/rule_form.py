@@ -186,7 +186,10 @@ def _problem_of_order(rules: Mapping[int, Rule]) -> Problem | None:
     return None
 
 
-def _rule(row: JsonValue, labels: RuleLabels) -> Rule:
+def _rule(
+    row: JsonValue,
+    labels: RuleLabels,
+) -> Rule:
     row = _flat(row)
     verdict = _text(row.get(FIELD_VERDICT))
     if not verdict:

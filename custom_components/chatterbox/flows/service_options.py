@@ -175,7 +175,10 @@ def shown_address(address: str) -> str:
     )
 
 
-def typed_address(typed: str, stored: str) -> str:
+def typed_address(
+    typed: str,
+    stored: str,
+) -> str:
     """Return an address with the stored passwords in place of asterisks."""
     known = {found["field"]: found["secret"] for found in _SECRETS.finditer(stored)}
 

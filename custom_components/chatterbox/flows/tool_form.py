@@ -225,7 +225,10 @@ async def _async_offer(
 ) -> TurnTools:
     """Ask the sources of an agent for the tools that the owner gets."""
     owner = await hass.auth.async_get_owner()
-    context = context_without_speaker(hass, owner.id if owner else None)
+    context = context_without_speaker(
+        hass,
+        owner.id if owner else None,
+    )
     return await async_offer_tools(
         hass,
         settings.llm_apis,

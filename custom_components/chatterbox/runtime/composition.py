@@ -417,7 +417,10 @@ def _is_answered_for(
     )
 
 
-def _understands_sentences(subentry: ConfigSubentry, settings: AgentSettings) -> bool:
+def _understands_sentences(
+    subentry: ConfigSubentry,
+    settings: AgentSettings,
+) -> bool:
     """Return whether Home Assistant's own understanding stands in for a model."""
     return (
         subentry.subentry_type != SUBENTRY_AI_TASK

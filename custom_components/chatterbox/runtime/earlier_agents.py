@@ -180,7 +180,10 @@ class EarlierAgents:
                 takeovers.get(pipeline_id, ()), existing
             )
             if agent is not None and agent not in existing:
-                await self._async_restore(pipeline, before or Takeover(agent))
+                await self._async_restore(
+                    pipeline,
+                    before or Takeover(agent),
+                )
         for removed in takeovers.keys() - store.data.keys():
             del takeovers[removed]
         await self._async_save(takeovers)
@@ -227,7 +230,10 @@ class EarlierAgents:
     async def _async_follow(self, changes: Iterable[CollectionChange]) -> None:
         takeovers = await self._async_known()
         for change in changes:
-            before = self._holders.pop(change.item_id, None)
+            before = self._holders.pop(
+                change.item_id,
+                None,
+            )
             if change.change_type == CHANGE_REMOVED:
                 takeovers.pop(change.item_id, None)
                 continue
@@ -288,7 +294,10 @@ class EarlierAgents:
             self._hass,
             changed,
         )
-        await store.async_update_item(pipeline.id, _settings(changed))
+        await store.async_update_item(
+            pipeline.id,
+            _settings(changed),
+        )
 
     def _earlier(
         self,

@@ -108,7 +108,10 @@ def _async_rename_in_agents(
             )
 
 
-def _without_trust(rules: HomeRules, removed: str) -> HomeRules:
+def _without_trust(
+    rules: HomeRules,
+    removed: str,
+) -> HomeRules:
     """Remove an entity from the trusted ones; otherwise the next entity with its id would be trusted as well.
 
     Everything else keeps it: a rule without its target would apply to something else,

@@ -216,7 +216,10 @@ class ConversationSummaries:
                 self.async_forget(each)
 
 
-def _dropped_soon(fitter: PromptFitter, request: CompletionRequest) -> int:
+def _dropped_soon(
+    fitter: PromptFitter,
+    request: CompletionRequest,
+) -> int:
     """Return how many messages the next turn drops, or one soon after it."""
     soon = fitter.window_of_next_turn(request, _AHEAD).dropped
     if request.summary is None:
@@ -224,7 +227,10 @@ def _dropped_soon(fitter: PromptFitter, request: CompletionRequest) -> int:
     else:
         covered = request.summary.messages
     if soon > covered:
-        return max(soon, fitter.window_of_next_turn(request).dropped)
+        return max(
+            soon,
+            fitter.window_of_next_turn(request).dropped,
+        )
     return soon
 
 

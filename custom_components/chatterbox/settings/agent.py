@@ -179,7 +179,10 @@ class AgentSettings:
     web_search: WebSearch = WebSearch.OFF
     web_search_address: str = ""
     """That of SearXNG."""
-    web_search_key: str = field(default="", repr=False)
+    web_search_key: str = field(
+        default="",
+        repr=False,
+    )
     """That of Brave."""
 
     @property
@@ -250,7 +253,10 @@ def known_choice[Choice: StrEnum](
 
 
 @cache
-def _log_unknown(option: str, value: str) -> None:
+def _log_unknown(
+    option: str,
+    value: str,
+) -> None:
     """Log an unknown choice once."""
     const.LOGGER.warning(
         "The option %s of an agent is set to %s, which is not known here: its default holds",

@@ -115,7 +115,10 @@ def new_agent_data(
     }
 
 
-def value_of(settings: AgentSettings, option: str) -> Any:
+def value_of(
+    settings: AgentSettings,
+    option: str,
+) -> Any:
     """Return the value of an option, or its default."""
     return getattr(
         settings.limits if option in OF_LIMITS else settings,
@@ -123,7 +126,10 @@ def value_of(settings: AgentSettings, option: str) -> Any:
     )
 
 
-def asks_alike(one: AgentSettings, other: AgentSettings) -> bool:
+def asks_alike(
+    one: AgentSettings,
+    other: AgentSettings,
+) -> bool:
     """Return whether two agents send the same requests to their models."""
     return all(
         getattr(one, name) == getattr(other, name)

@@ -186,7 +186,10 @@ def _digest(
     )
 
 
-def _bytes(text: str, length: int) -> bytes:
+def _bytes(
+    text: str,
+    length: int,
+) -> bytes:
     """Decode so many bytes of Base64; raises ValueError."""
     decoded = base64.b64decode(text, validate=True)
     if len(decoded) != length:

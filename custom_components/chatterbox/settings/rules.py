@@ -376,7 +376,10 @@ def without_effect(
     return None
 
 
-def _covers(rule: Rule, other: Rule) -> bool:
+def _covers(
+    rule: Rule,
+    other: Rule,
+) -> bool:
     """Return whether a rule, only on kinds of entity, is about all those of another, and about any of its actions."""
     domains = rule.domains
     classes = rule.device_classes

@@ -8,7 +8,10 @@ from yarl import URL
 
 _HTTPS_PORT: Final = re.compile(r":443(/|$)")
 _SCHEMES: Final = frozenset({"http", "https"})
-_SCHEME_WITHOUT_HOST: Final = re.compile(r"[a-z][a-z+.-]*:/", re.IGNORECASE)
+_SCHEME_WITHOUT_HOST: Final = re.compile(
+    r"[a-z][a-z+.-]*:/",
+    re.IGNORECASE,
+)
 """As in `unix:/run/model.sock`, or a mistyped `https:/host`. With `http://` before it, it would name another host."""
 _SECRETS: Final = re.compile(
     r"(?i)key|token|secret|passw|pwd|auth|cred|sign|bearer|^(pass|pw|sig|code|sk|jwt|sas)$"

@@ -245,7 +245,10 @@ def _parts_of(
             raise ValueError("nothing is stored")
 
 
-def _joined(earlier: JsonValue, later: JsonValue) -> JsonValue:
+def _joined(
+    earlier: JsonValue,
+    later: JsonValue,
+) -> JsonValue:
     """Return the sum of numbers, and what either of two lists or objects has."""
     match earlier, later:
         case dict(), dict():

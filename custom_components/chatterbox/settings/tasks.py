@@ -34,7 +34,10 @@ def image_model_of(
     data: Mapping[str, Any],
 ) -> str:
     """Return the model for images; empty without one."""
-    model: str = data.get(const.CONF_IMAGE_MODEL, "")
+    model: str = data.get(
+        const.CONF_IMAGE_MODEL,
+        "",
+    )
     return model if kind in DRAWING_KINDS else ""
 
 

@@ -58,7 +58,10 @@ _SAME_AS: Final[Mapping[str, tuple[str, ...]]] = {
 """Tools, or the intents of tools, that do the same as an intent for which Home Assistant offers no tool."""
 
 
-def have_same_origin(name: str, other: str) -> bool:
+def have_same_origin(
+    name: str,
+    other: str,
+) -> bool:
     """Return whether two offered names may belong to one tool, with and without a hash, or to tools with one name."""
     first, second = (
         _legible(one).lstrip("_")[: _LEGIBLE_LENGTH - 1] for one in (name, other)
@@ -66,7 +69,10 @@ def have_same_origin(name: str, other: str) -> bool:
     return first == second
 
 
-def is_tool_of_intent(tool: str, intent_type: str) -> bool:
+def is_tool_of_intent(
+    tool: str,
+    intent_type: str,
+) -> bool:
     """Return whether a tool of this name does what an intent does, whatever API or integration its name begins with."""
     name = _legible(tool)
     tail = name.partition("__")[2] or name
