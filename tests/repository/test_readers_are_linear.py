@@ -27,6 +27,7 @@ from custom_components.chatterbox.agent.text import MOST_UNDERSTOOD
 from custom_components.chatterbox.approvals.answers.yes_or_no import NOTHING_NAMED
 from custom_components.chatterbox.home.entities import async_get_home
 from custom_components.chatterbox.internals.conversation import built_in_agent
+from custom_components.chatterbox.nlu.lexicon import lexicon
 from custom_components.chatterbox.nlu.reading import read
 from custom_components.chatterbox.offline.local_commands import Talk
 from custom_components.chatterbox.speech.text.speech_filter import SpeechFilter
@@ -96,14 +97,10 @@ NEVER_ALONE: Final = frozenset(
         "home.search.async_entity_query",
         "later.schedule.edited_plan",
         "memory.fact_tools.async_get_memory_prompt",
-        "nlu.calendars.calendar_request",
-        "nlu.facts.fact_request",
-        "nlu.guests.guest_mode_wish",
         "nlu.happenings.happenings",
         "nlu.messages.spoken_message",
         "nlu.past.past_question",
         "nlu.reading.read",
-        "nlu.reading.telling_text",
         "nlu.targets.with_chosen",
         "nlu.understanding.is_assumed",
         "nlu.understanding.understand",
@@ -129,6 +126,7 @@ ARGUMENTS: Final[Mapping[str, Given]] = {
     "HomeAssistant": lambda hass, _text, _language: hass,
     "Home": lambda hass, _text, _language: async_get_home(hass, CONVERSATION),
     "ConversationInput": lambda _hass, text, language: user_input(text, language),
+    "Lexicon": lambda _hass, _text, language: lexicon(language),
     "SpeechFilter": lambda _hass, _text, language: SpeechFilter(language),
     "OutputFormat": lambda *_: OutputFormat(
         "data", {"type": "object", "properties": {}}

@@ -10,9 +10,9 @@ from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonObject
 from ..const import DOMAIN
-from ..effects.reading import async_calendar_request
+from ..effects.reading import async_lexicon
 from ..effects.recognition import RecognizedRequest, tool_request
-from ..nlu.calendars import CalendarRequest
+from ..nlu.calendars import CalendarRequest, calendar_request
 from ..offline.local_commands import Talk
 from ..settings.tool_names import LATER_TOOL
 from ..speech.text.times import is_resolved, resolve_range, times_in
@@ -44,10 +44,15 @@ async def async_recognize_calendar(
     is_about_plans = call is not None and call.name == LATER_TOOL
     if talk.agent is None or (found and not is_about_plans):
         return found
+    words = await async_lexicon(hass, language)
+    if words is None:
+        return found
     calendars = await async_calendars(hass, user_input.as_llm_context(DOMAIN))
     for timed in _readings(text, language):
-        request = await async_calendar_request(
-            hass, timed.rest, language, _names(calendars)
+        request = calendar_request(
+            timed.rest,
+            words,
+            _names(calendars),
         )
         if request and await _async_is_meant(calendars, request, timed):
             is_known = found is None or await _async_has_events(

@@ -45,9 +45,6 @@ from ..const import home_collection
 from ..home.entities import Home, async_get_home
 from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
-from ..nlu.calendars import CalendarRequest, calendar_request
-from ..nlu.facts import FactRequest, fact_request
-from ..nlu.guests import GuestModeWish, guest_mode_wish
 from ..nlu.happenings import Happening, happening_lexicon, happenings
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.messages import SpokenMessage, spoken_message
@@ -630,7 +627,7 @@ async def async_is_assumed(
     return bool(domains) and is_assumed(user_input.text, names, domains)
 
 
-async def _async_lexicon(
+async def async_lexicon(
     hass: HomeAssistant,
     language: str,
 ) -> Lexicon | None:
@@ -660,30 +657,6 @@ async def async_spoken_message(
     """Return the message that a sentence wants to be spoken at home; None for any other sentence."""
     names = await _async_vocabulary(hass, language)
     return spoken_message(sentence, names) if names else None
-
-
-async def async_fact_request(
-    hass: HomeAssistant, sentence: str, language: str
-) -> FactRequest | None:
-    """Return what a sentence wants to be done with facts; None for any other sentence."""
-    words = await _async_lexicon(hass, language)
-    return fact_request(sentence, words) if words else None
-
-
-async def async_calendar_request(
-    hass: HomeAssistant, sentence: str, language: str, calendars: Mapping[str, str]
-) -> CalendarRequest | None:
-    """Return what a sentence wants of calendars, whose ids are given by name; None for any other sentence."""
-    words = await _async_lexicon(hass, language)
-    return calendar_request(sentence, words, calendars) if words else None
-
-
-async def async_guest_mode_wish(
-    hass: HomeAssistant, sentence: str, language: str
-) -> GuestModeWish | None:
-    """Return what a sentence wants of guest mode; None for any other sentence."""
-    words = await _async_lexicon(hass, language)
-    return guest_mode_wish(sentence, words) if words else None
 
 
 async def _async_loaded(

@@ -7,9 +7,9 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
 
 from ..agent.messages import JsonObject
-from ..effects.reading import async_fact_request
+from ..effects.reading import async_lexicon
 from ..effects.recognition import RecognizedRequest, tool_request
-from ..nlu.facts import FactRequest, without_until
+from ..nlu.facts import FactRequest, fact_request, without_until
 from ..offline.local_commands import Talk
 from ..people.speakers import async_get_speaker
 from ..speech.text.times import TimeInSentence, times_in
@@ -42,16 +42,16 @@ async def async_recognize_fact(
     language = user_input.language
     if found or talk.agent is None:
         return found
-    request, until = await async_fact_request(hass, text, language), ""
-    for words, time in _ends_in(hass, text, language):
-        until = until or words
+    words = await async_lexicon(hass, language)
+    if words is None:
+        return None
+    request = fact_request(text, words)
+    until = ""
+    for end, time in _ends_in(hass, text, language):
+        until = until or end
         # "Remember until Friday that we have guests."
         if request is None or request.fact.startswith(time.words):
-            request = await async_fact_request(
-                hass,
-                time.rest,
-                language,
-            )
+            request = fact_request(time.rest, words)
     if request is None:
         return None
     arguments: JsonObject = {"fact": request.fact} if request.fact else {}

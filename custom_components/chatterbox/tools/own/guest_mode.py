@@ -8,9 +8,9 @@ from homeassistant.exceptions import HomeAssistantError
 
 from ...agent.messages import ToolAnnotations, ToolDefinition
 from ...effects.effect import Effects, EntityAction
-from ...effects.reading import async_guest_mode_wish
+from ...effects.reading import async_lexicon
 from ...effects.recognition import RecognizedRequest, tool_request
-from ...nlu.guests import GuestModeWish
+from ...nlu.guests import GuestModeWish, guest_mode_wish
 from ...offline.local_commands import Talk, recognizers
 from ...people.guests import GUEST_MODE_ON, async_set_guest_mode, guest_switch
 from ...people.speakers import Speaker
@@ -43,11 +43,8 @@ async def _async_recognize(
     """
     if found or talk.agent is None:
         return found
-    wish = await async_guest_mode_wish(
-        hass,
-        user_input.text,
-        user_input.language,
-    )
+    words = await async_lexicon(hass, user_input.language)
+    wish = guest_mode_wish(user_input.text, words) if words else None
     if wish is None:
         return None
     if wish is GuestModeWish.ON:
