@@ -4,6 +4,7 @@ import string
 from collections import Counter
 from collections.abc import Collection, Mapping
 from itertools import chain, count
+from pathlib import Path
 from typing import Final, Unpack
 
 import voluptuous as vol
@@ -20,44 +21,17 @@ from homeassistant.helpers.selector import (
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_loaded_integration
 
+from ..agent.text import read_data_file
 from ..const import DOMAIN
 from ..internals.frontend import async_profile_language
 from ..settings.agent import existing_agents
 from ..settings.options import Problem
 from ..speech.sentences import async_closest_language, async_get_sentences
 
-SECTIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("settings", "advanced"),
-        "settings/#the-agent",
-    ),
-    "reconfigure": "settings/#settings",
-    **dict.fromkeys(
-        ("server", "options"),
-        "settings/#the-service",
-    ),
-    "tools": "permissions/#what-the-agent-may-use",
-    **dict.fromkeys(
-        ("approvals", "home"),
-        "permissions/#confirmations",
-    ),
-    **dict.fromkeys(
-        (
-            "in_my_home",
-            "own_server",
-            "small_window",
-            "no_tools",
-        ),
-        "start/#a-model-in-your-home",
-    ),
-    "internet": "start/#an-internet-service",
-    "model": "start/#choose-a-model",
-    "first_agent": "start/#the-last-step",
-    **dict.fromkeys(
-        ("move_in", "move_in_agent"),
-        "start/#from-another-integration",
-    ),
-}
+SECTIONS: Final = read_data_file(
+    Path(__file__).with_name("docs_sections.toml"),
+    dict[str, str],
+)
 """Sections of the docs by step; all other steps are part of setting up."""
 _SETTING_UP: Final = "start/"
 DROPDOWN = SelectSelectorMode.DROPDOWN
