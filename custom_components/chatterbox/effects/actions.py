@@ -131,7 +131,12 @@ def action_targets(
         if named == [const.ENTITY_MATCH_ALL]:
             return frozenset(hass.states.async_entity_ids(domain))
         target[const.ATTR_ENTITY_ID] = [
-            er.async_resolve_entity_id(registry, part) or part for part in named
+            er.async_resolve_entity_id(
+                registry,
+                part,
+            )
+            or part
+            for part in named
         ]
     selected = async_extract_referenced_entity_ids(
         hass, TargetSelection(target), primary_entities_only=False
@@ -804,7 +809,10 @@ class ActionReader:
         return None
 
 
-def _service_of_device_action(domain: str, kind: str) -> str:
+def _service_of_device_action(
+    domain: str,
+    kind: str,
+) -> str:
     """Return the service of a device action, such as `set_cover_tilt_position` for `set_tilt_position` of a cover."""
     if domain == const.Platform.ALARM_CONTROL_PANEL:
         return f"alarm_{kind}"
@@ -914,7 +922,10 @@ def _data_of(arguments: Mapping[str, object]) -> object:
     return data
 
 
-def _is_action(hass: HomeAssistant, action: str) -> bool:
+def _is_action(
+    hass: HomeAssistant,
+    action: str,
+) -> bool:
     domain, _, name = action.partition(".")
     return hass.services.has_service(domain, name)
 

@@ -189,7 +189,10 @@ def choices_of(
     return []
 
 
-def has_setting(state: State, setting: DeviceValue) -> bool:
+def has_setting(
+    state: State,
+    setting: DeviceValue,
+) -> bool:
     """Return whether a device has a value that can be set."""
     is_able = features_of(state) & setting.feature == setting.feature
     return is_able and (not setting.choices or bool(choices_of(state, setting)))

@@ -76,7 +76,10 @@ type Slots = Mapping[str, JsonValue]
 """The values of an intent's slots by name."""
 
 
-def delayed_command(intent_type: str, slots: Slots) -> str:
+def delayed_command(
+    intent_type: str,
+    slots: Slots,
+) -> str:
     """Return the sentence that a timer passes to Home Assistant when it finishes, or an empty text."""
     if intent_type == intent.INTENT_START_TIMER:
         command = slots.get("conversation_command")
@@ -117,7 +120,10 @@ def handler_of(
     )
 
 
-def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
+def intent_naming(
+    hass: HomeAssistant,
+    intent_type: str,
+) -> Naming:
     """Return the slots by which an intent selects entities: none for timers and for unknown handlers."""
     handler = handler_of(hass, intent_type)
     if isinstance(handler, intent.DynamicServiceIntentHandler):
@@ -279,7 +285,10 @@ def _effects(
     return Effects(unknowns=frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
 
 
-def is_reading_intent(hass: HomeAssistant, intent_type: str) -> bool:
+def is_reading_intent(
+    hass: HomeAssistant,
+    intent_type: str,
+) -> bool:
     """Return whether an intent that acts on no entity changes nothing else either."""
     handler = handler_of(hass, intent_type)
     if handler is None or isinstance(handler, intent.DynamicServiceIntentHandler):
@@ -318,13 +327,19 @@ def acts_by_services(handler: intent.IntentHandler) -> bool:
     return isinstance(handler, DeviceIntent) or (is_plain and path not in HANDLERS)
 
 
-def is_question_intent(hass: HomeAssistant, intent_type: str) -> bool:
+def is_question_intent(
+    hass: HomeAssistant,
+    intent_type: str,
+) -> bool:
     """Return whether an intent answers a question, and never changes anything."""
     handler = handler_of(hass, intent_type)
     return handler is not None and HANDLERS.get(handler_path(handler), _READS).reads
 
 
-def is_foreign_intent(hass: HomeAssistant, intent_type: str) -> bool:
+def is_foreign_intent(
+    hass: HomeAssistant,
+    intent_type: str,
+) -> bool:
     """Return whether the effects of an intent are never known."""
     handler = handler_of(hass, intent_type)
     is_plain = isinstance(handler, DeviceIntent) or (

@@ -687,7 +687,10 @@ def _names_hidden(
     return False
 
 
-def _read_date(user_input: ConversationInput, names: HomeVocabulary) -> ReadSentence:
+def _read_date(
+    user_input: ConversationInput,
+    names: HomeVocabulary,
+) -> ReadSentence:
     """Return a question about a date that is not one of the days of the lexicon: "the twenty second of March"."""
     now = dt_util.now()
     for time in times_in(user_input.text, user_input.language, joined=True):
@@ -852,7 +855,10 @@ def _indexed(
     return HomeVocabulary(entities, (*rooms, *floors), words)
 
 
-def _surroundings(hass: HomeAssistant, names: HomeVocabulary) -> Surroundings:
+def _surroundings(
+    hass: HomeAssistant,
+    names: HomeVocabulary,
+) -> Surroundings:
     """Return which players are playing, or else on."""
     players = [
         state
@@ -902,7 +908,10 @@ _ON: Final = frozenset({"on", "open", "lock"})
 _OFF: Final = frozenset({"off", "close", "unlock", "stop"})
 
 
-def _in_unit(command: EntityCommand, unit: str) -> EntityCommand:
+def _in_unit(
+    command: EntityCommand,
+    unit: str,
+) -> EntityCommand:
     """Return a command with a temperature in the unit of the home, to a half degree."""
     spoken_unit = _TEMPERATURES.get(command.unit, unit)
     if command.amount is None or spoken_unit == unit:
@@ -1086,7 +1095,10 @@ def _dimmed(
     return _valued(state, value)
 
 
-def _volume_changed(state: State, command: EntityCommand) -> IntentCall:
+def _volume_changed(
+    state: State,
+    command: EntityCommand,
+) -> IntentCall:
     amount = int(command.amount or 0)
     direction = _STEPS[command.act]
     if command.amount is not None and not command.is_by:
@@ -1114,7 +1126,10 @@ def _speed_changed(
     )
     speed = min(
         100,
-        max(least, _further(now, command, least)),
+        max(
+            least,
+            _further(now, command, least),
+        ),
     )
     return _valued(state, round(speed))
 

@@ -88,7 +88,11 @@ def tool_request(
     is_last_resort: bool = False,
 ) -> RecognizedRequest:
     """Return a request that a call of a tool does."""
-    call = ToolCall("", tool, canonical_json(arguments))
+    call = ToolCall(
+        "",
+        tool,
+        canonical_json(arguments),
+    )
     return RecognizedRequest(
         tool, is_question, call=call, is_last_resort=is_last_resort
     )
@@ -171,7 +175,10 @@ def _is_elliptic(
     return bool(naming) and (is_name or spoken.isdisjoint(naming))
 
 
-def readable_sentence(hass: HomeAssistant, text: str) -> str:
+def readable_sentence(
+    hass: HomeAssistant,
+    text: str,
+) -> str:
     """Return a sentence with its names as Home Assistant knows them.
 
     Of the units of temperatures, its sentences have none but "°", which is that of the
@@ -217,7 +224,10 @@ def _is_sentence_of(
     sentences = known.intents[name]
     if any(data.requires_context for data in sentences.data):
         return True
-    alone = replace(known, intents={name: sentences})
+    alone = replace(
+        known,
+        intents={name: sentences},
+    )
     try:
         return next(iter(recognize_all(text, alone)), None) is not None
     except MissingListError:  # names and places of the home
@@ -235,7 +245,10 @@ async def async_is_request(
     return await async_recognize(hass, user_input) is not None
 
 
-def _is_unclear(found: RecognizeResult, text: str) -> bool:
+def _is_unclear(
+    found: RecognizeResult,
+    text: str,
+) -> bool:
     """Return whether Home Assistant takes words for small talk, or what may be a command for a question about all."""
     if found.intent.name in _SMALL_TALK:
         return True

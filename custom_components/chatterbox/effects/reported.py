@@ -301,7 +301,10 @@ class Expected(NamedTuple):
     """When it was asked for, in seconds since the epoch, if another state is right that it has reached since."""
 
 
-def is_unavailable(hass: HomeAssistant, entity_id: str) -> bool:
+def is_unavailable(
+    hass: HomeAssistant,
+    entity_id: str,
+) -> bool:
     """Return whether an entity cannot be controlled: it is unavailable, or has no state although it is enabled."""
     state = hass.states.get(entity_id)
     if state is not None:
