@@ -109,7 +109,8 @@ async def _async_purge(call: ServiceCall) -> ServiceResponse:
         hass,
         await _async_chosen_keepers(hass, choice),
     )
-    stores, deleted = await _async_stores(hass), 0
+    stores = await _async_stores(hass)
+    deleted = 0
     failed: tuple[str, Trouble] | None = None
     for where, store in stores.items():
         if store is None:

@@ -128,7 +128,8 @@ class TranscriptRecorder:
                 self._calls += (event.call,)
             case MessageDone():
                 self.messages += (event.message,)
-                self._text, self._calls = [], ()
+                self._text = []
+                self._calls = ()
             case ToolStarted():
                 self._started[event.call.id] = event
             case ToolFinished():

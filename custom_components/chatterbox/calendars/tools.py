@@ -725,7 +725,8 @@ class _Change:
 
     async def async_run(self, call: OwnCall) -> ToolAnswer:
         """Do what was asked about, if it is still the same."""
-        request, calendar = await _async_request(call), ""
+        request = await _async_request(call)
+        calendar = ""
         try:
             resolved = await self.resolve(request)
             if resolved.arguments != call.arguments:

@@ -15,7 +15,8 @@ _STATES: Final = read_data_file(
 _SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"})
 STATE: Final = "state"
 _ACTION: Final = "action"
-_ON, _OFF = "on", "off"
+_ON = "on"
+_OFF = "off"
 _OFF_AT_ZERO: Final = ("brightness", "percentage")
 _UNKNOWN: Final = ""
 """Stands for the entities of a call whose effects are unknown, or are on no entity."""

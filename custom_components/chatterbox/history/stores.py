@@ -171,7 +171,8 @@ class Histories:
         now = _now()
         ticks = self._hass.loop.time()
         if abs(now - ticks - self._offset) > DAY:
-            self._offset, self._set_at = now - ticks, ticks
+            self._offset = now - ticks
+            self._set_at = ticks
         if ticks - self._set_at >= _HOUR:
             return True
         last = await store.last_end()

@@ -63,7 +63,8 @@ def describe_home(
     """Write what there is in a home, and how to use it; `state_tool` is the name of the tool that tells states."""
     is_large = telling.sums_up(len(home.entities))
     lines = home_list(home, is_large=is_large)
-    guide, on_states = _GUIDE, _ON_STATES
+    guide = _GUIDE
+    on_states = _ON_STATES
     if is_large:
         guide = _GUIDE_TO_MANY.format(
             count=len(home.entities),

@@ -185,7 +185,8 @@ def with_known_names(hass: HomeAssistant, text: str) -> str:
 
     A name that somebody gave to a thing, be it exposed or not, stays as it is.
     """
-    written, begin = "", 0
+    written = ""
+    begin = 0
     for start, stop, known in names_in(hass, text):
         heard = compared(text[start:stop])
         names = {compared(one.name): one.name for one in known}

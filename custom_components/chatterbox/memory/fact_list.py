@@ -123,7 +123,8 @@ class HouseholdList(FactList):
     @override
     async def _async_check(self) -> None:
         # An intent sets no context: its speaker is not known.
-        context, self._context = self._context, None
+        context = self._context
+        self._context = None
         speaker = speaker_of(
             self.hass,
             context.user_id if context else None,

@@ -299,7 +299,8 @@ async def _async_effects(_call: OwnCall) -> Effects:
 async def _async_remember(
     call: OwnCall, memories: Memories, keepers: tuple[Keeper, ...]
 ) -> ToolAnswer:
-    text, sentences = str(call.arguments.get(_FACT, "")), await call.async_sentences()
+    text = str(call.arguments.get(_FACT, ""))
+    sentences = await call.async_sentences()
     if REDACTED_PIN in text or names_pin(text):
         return error_answer(_PIN, sentences["fact_pin"])
     is_of_all = call.arguments.get(_HOUSEHOLD)
@@ -321,7 +322,8 @@ async def _async_remember(
     keeper = keepers[0]
     name = call.speaker.name or ""
     if is_of_all:
-        keeper, name = HOUSEHOLD, ""
+        keeper = HOUSEHOLD
+        name = ""
     await _async_check_writer(call, keeper)
     known = KnownFact(
         keeper,
@@ -429,7 +431,8 @@ REMEMBER: Final = OwnTool(
 async def _async_list(
     call: OwnCall, memories: Memories, keepers: tuple[Keeper, ...]
 ) -> ToolAnswer:
-    active, sentences = _active(memories, keepers), await call.async_sentences()
+    active = _active(memories, keepers)
+    sentences = await call.async_sentences()
     data: JsonObject = {"facts": [one.for_model() for one in active]}
     unknown = known_person(call.speaker)
     if isinstance(unknown, ToolAnswer):

@@ -218,12 +218,10 @@ class Lexicon:
             else word
         )
         while stem:
-            word, starts = (
-                stem,
-                range(
-                    max(_SHORTEST_STEM, len(stem) - _LONGEST_ENDING),
-                    len(stem),
-                ),
+            word = stem
+            starts = range(
+                max(_SHORTEST_STEM, len(stem) - _LONGEST_ENDING),
+                len(stem),
             )
             stem = next(
                 (word[:start] for start in starts if word[start:] in self.endings), ""

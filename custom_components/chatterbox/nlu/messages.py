@@ -253,7 +253,8 @@ class _Request:
         heard = self.heard[:end]
         areas = set[str]()
         people = set[str]()
-        at, is_named = start, False
+        at = start
+        is_named = False
         while at < end:
             named = [*self._everyone(heard, at), *self._named(heard, at)]
             is_named = bool(named)

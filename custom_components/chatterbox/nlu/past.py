@@ -69,11 +69,9 @@ def past_question(
 
 
 def _question(parts: Parts) -> PastQuestion | None:
-    states, periods, about = (
-        parts.values(Role.STATE),
-        parts.values(Role.DAY),
-        _about(parts),
-    )
+    states = parts.values(Role.STATE)
+    periods = parts.values(Role.DAY)
+    about = _about(parts)
     form = _form(
         {*parts.values(Role.QUESTION)}, parts.spans[0].value, has_period=bool(periods)
     )

@@ -329,7 +329,8 @@ async def async_meant(
     guessed = await hass.async_add_executor_job(
         lambda: guesses(home, user_input.text, language)
     )
-    best, likest = "", 0.0
+    best = ""
+    likest = 0.0
     meant: Effects = NOTHING
     for text, likeness in guessed:
         effects = await _async_effects_of(
@@ -339,7 +340,9 @@ async def async_meant(
         if effects == NOTHING:
             continue
         if not best:
-            best, likest, meant = text, likeness, effects
+            best = text
+            likest = likeness
+            meant = effects
         elif effects != meant and (
             likeness == likest or _is_opposite(effects, meant, likest - likeness)
         ):

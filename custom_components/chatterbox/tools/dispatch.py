@@ -447,10 +447,8 @@ class LlmToolDispatcher:
         effects = call_effects(
             self._hass, self._instance.llm_context, self.tools[call.name], arguments
         )
-        entity, controlled = (
-            intent.IntentResponseTargetType.ENTITY,
-            controlled_by(effects),
-        )
+        entity = intent.IntentResponseTargetType.ENTITY
+        controlled = controlled_by(effects)
         expected = async_asked_by_script(
             self._hass, script := self._script(call), self._instance.llm_context.context
         )
@@ -497,10 +495,8 @@ class LlmToolDispatcher:
         failures: Failures = MappingProxyType({}),
     ) -> ToolOutcome:
         _log_failure(self._hass, call.name, next(iter(failures.values()), error))
-        kind, reason = (
-            intent.IntentResponseTargetType.ENTITY,
-            await async_reason(self._hass, self._language, error),
-        )
+        kind = intent.IntentResponseTargetType.ENTITY
+        reason = await async_reason(self._hass, self._language, error)
         text = reason or explain_failure(
             self._hass, self._instance.llm_context.assistant, call.name, error
         )

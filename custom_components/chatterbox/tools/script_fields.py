@@ -145,10 +145,8 @@ class ScriptFields:
 
     def _facts(self, entity_id: str) -> Mapping[str, object]:
         """Return what a filter may ask of an entity and its device, and what the device is called."""
-        state, entry = (
-            self.hass.states.get(entity_id),
-            er.async_get(self.hass).async_get(entity_id),
-        )
+        state = self.hass.states.get(entity_id)
+        entry = er.async_get(self.hass).async_get(entity_id)
         if entry and entry.device_id:
             device = dr.async_get(self.hass).async_get(entry.device_id)
         else:

@@ -398,10 +398,8 @@ async def async_offer_common_tools(
     With those for administrators if `user_id` is one.
     """
     timeout = min(API_TIMEOUT, settings.limits.preparation)
-    context, policy = (
-        context_without_speaker(hass, user_id),
-        async_get_home_rules(hass).current.policy,
-    )
+    context = context_without_speaker(hass, user_id)
+    policy = async_get_home_rules(hass).current.policy
     offer = await async_offer_tools(
         hass, settings.llm_apis, context, timeout, home=settings.home, policy=policy
     )

@@ -527,7 +527,8 @@ class UsageTracker:
         """Return the data to store, and show it in sensors."""
         self._is_save_planned = False
         self._totals = self._stored = self._totals.only_of(existing_agents(self._hass))
-        changed, self._changed = self._changed, set()
+        changed = self._changed
+        self._changed = set()
         async_dispatcher_send(
             self._hass,
             SIGNAL_USAGE,

@@ -461,7 +461,8 @@ class _GrowingWindow:
         """Add messages that are sent together, and save room if they are too much."""
         unit = self.transcript[begin:end]
         if isinstance(unit[0], UserMessage):
-            self._turn, self._kept_before = begin, self.tokens
+            self._turn = begin
+            self._kept_before = self.tokens
         added = list(map(self.estimate.of_message, unit))
         self.messages += unit
         self._sizes += added
@@ -549,7 +550,8 @@ class _GrowingWindow:
                 if index < self._turn:
                     self._kept_before += size - self._sizes[index]
                 self.has_shortened = True
-                self.messages[index], self._sizes[index] = short, size
+                self.messages[index] = short
+                self._sizes[index] = size
 
 
 def shows_something(messages: Transcript) -> bool:

@@ -88,7 +88,8 @@ def read_value(
 ) -> tuple[JsonValue, int]:
     """Parse the value at `start` like `repair_json`, and return it with its end."""
     written: list[str] = []
-    depth, position = 0, start
+    depth = 0
+    position = start
     while not written or depth:
         position = skip_blank(text, position)
         token = _TOKEN.match(text, position)

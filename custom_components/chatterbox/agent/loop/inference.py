@@ -320,7 +320,8 @@ class Inference:
         ended = replace(
             self._message(), tool_calls=(call,), provider_items=search.provider_items
         )
-        self._spoken, self._reasoning = [], []
+        self._spoken = []
+        self._reasoning = []
         if not self._holds_all:
             self._text = []
         return (

@@ -153,9 +153,11 @@ class RepetitionFilter:
         else:
             at = -1
         if 0 < at <= _LONGEST:
-            self._period, self._matched = at, length
+            self._period = at
+            self._matched = length
         else:
-            self._period, self._matched = 0, 0
+            self._period = 0
+            self._matched = 0
 
     def _is_loop(self) -> bool:
         """Return whether the text is a loop; decided at the end of each copy."""
@@ -191,7 +193,8 @@ class RepetitionFilter:
         if character in _ENDS or (
             character.isspace() and (self._ended or self._begins)
         ):
-            self._begins, self._ended = True, False
+            self._begins = True
+            self._ended = False
         elif character not in _CLOSING:
             self._begins = False
             self._ended = character in _ENDS_BEFORE_SPACE
@@ -277,21 +280,24 @@ class EchoFilter:
 
     def end(self) -> str:
         """Return the held text at the end of the text, unless it is an echo."""
-        held, self._held = self._held, ""
+        held = self._held
+        self._held = ""
         if held.strip() in self._lines:
             return ""
         return held
 
     def _add(self, character: str) -> str:
         if self._held.strip() in self._lines and character.isspace():
-            self._held, self._begins = "", True
+            self._held = ""
+            self._begins = True
             return ""
         if any(
             line.startswith((self._held + character).lstrip()) for line in self._lines
         ):
             self._held += character
             return ""
-        passed, self._held = self._held + character, ""
+        passed = self._held + character
+        self._held = ""
         self._begins = _BEGIN.search(self._last + passed) is not None
         self._last = passed[-1]
         return passed

@@ -149,7 +149,9 @@ class FailoverProvider(LeavableProvider):
         # The same message object again means that an answer is requested anew in the
         # same turn.
         if isinstance(words, UserMessage) and words is not self._words:
-            self._position, self._words, self._has_turn = 0, words, None
+            self._position = 0
+            self._words = words
+            self._has_turn = None
         inference = _Inference()
         has_acted = has_changed(request.transcript, request.tools)
         candidates = (

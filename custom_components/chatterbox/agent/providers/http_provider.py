@@ -140,22 +140,22 @@ class _Reply:
 
     def close(self) -> None:
         """Release the connection."""
-        body, self.body = self.body, None
+        body = self.body
+        self.body = None
         if body is not None:
             body.close()
 
     def read(self, events: Iterable[ProviderEvent]) -> None:
         """Take the events of the next bytes, in pieces; an answer that becomes too long ends as one that was cut."""
-        self.events, self.last = self._bounded(events), None
+        self.events = self._bounded(events)
+        self.last = None
 
     def next_event(self) -> ProviderEvent | None:
         """Return the next of these events; None if there is none."""
         event = next(self.events, None)
         if event is not None:
-            self.last, self.started = (
-                event,
-                self.started or not isinstance(event, PromptProgress),
-            )
+            self.last = event
+            self.started = self.started or not isinstance(event, PromptProgress)
             self.complete = isinstance(event, CompletionResult)
         return event
 

@@ -199,7 +199,8 @@ class CircuitBreaker:
         self._is_refused = isinstance(error, ProviderUnreachable) and error.is_refused
 
     def _close(self) -> None:
-        self.failures, self.last_error = 0, None
+        self.failures = 0
+        self.last_error = None
         self._probe_at = self._probe = None
 
     def _open(self, error: ProviderError) -> None:
@@ -489,7 +490,8 @@ class ReadAhead:
 
     def forget(self) -> None:
         """Expect the server to have read nothing: it may have been started again."""
-        self.known, self.latest_turn = [], -math.inf
+        self.known = []
+        self.latest_turn = -math.inf
 
 
 READ_FOR: Final = 60.0

@@ -237,7 +237,8 @@ class ResponseBody:
         else:
             self._rest = await self._receive()
             self.received += len(self._rest)
-        chunk, self._rest = self._rest[:_SLICE], self._rest[_SLICE:]
+        chunk = self._rest[:_SLICE]
+        self._rest = self._rest[_SLICE:]
         return chunk
 
     async def _receive(self) -> bytes:

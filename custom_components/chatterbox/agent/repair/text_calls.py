@@ -239,7 +239,8 @@ class TextCallReader:
         if not text:
             return
         text = self._gap_before(text) + text
-        self._removed, self._divided = "", False
+        self._removed = ""
+        self._divided = False
         self._last_said = text[-1]
         if not text.isspace():
             await self._end_thought()

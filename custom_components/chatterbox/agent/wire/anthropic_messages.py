@@ -680,8 +680,10 @@ class AnthropicReplyReader(ReplyReader):
     @override
     def _items_of_ended(self) -> tuple[ProviderItem, ...]:
         items = tuple(self._provider_items())
-        self._ended_blocks, self._text_length = len(self._blocks), 0
-        self._text_is_open, self._ends_with_space = False, True
+        self._ended_blocks = len(self._blocks)
+        self._text_length = 0
+        self._text_is_open = False
+        self._ends_with_space = True
         return items
 
     def _end_message(self, reason: str | None) -> Iterator[ProviderEvent]:

@@ -577,7 +577,8 @@ class ChatReplyReader(ReplyReader):
             held.finish = held.finish or choice.finish_reason or ""
 
     def _held(self) -> Iterator[ProviderEvent]:
-        beside, self._beside = self._beside, {}
+        beside = self._beside
+        self._beside = {}
         for place in sorted(beside):
             for part in beside[place].parts:
                 yield from self._read_delta(part, place)

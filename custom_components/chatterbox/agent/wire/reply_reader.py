@@ -104,7 +104,8 @@ class SSEDecoder:
         first, *others = _LINE_END.split(chunk)
         self._line += first
         for begun in others:
-            line, self._line = self._line, bytearray(begun)
+            line = self._line
+            self._line = bytearray(begun)
             event = self._end_line(bytes(line))
             if event is not None:
                 yield event
@@ -116,7 +117,8 @@ class SSEDecoder:
         The standard drops such an event; servers that omit the last blank line expect
         it to count.
         """
-        line, self._line = self._line, bytearray()
+        line = self._line
+        self._line = bytearray()
         return (self._end_line(bytes(line)) if line else None) or self._dispatch()
 
     def _check_size(self, line_bytes: int) -> None:

@@ -162,7 +162,8 @@ class Database:
     def close(self) -> None:
         """Close all connections; the next use opens new ones."""
         with self._lock:
-            engine, self._engine = self._engine, None
+            engine = self._engine
+            self._engine = None
         if engine is not None:
             engine.dispose()
 

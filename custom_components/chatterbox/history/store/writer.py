@@ -326,7 +326,8 @@ class HistoryWriter:
         )
         while count > self._limits.records or weight > self._limits.bytes:
             one = next(leaving)
-            count, weight = count - 1, weight - one.weight
+            count = count - 1
+            weight = weight - one.weight
             self._queue.remove(one)
             self._drop(one)
 

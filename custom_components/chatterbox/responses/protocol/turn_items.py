@@ -81,7 +81,8 @@ class EventWriter:
 
     def fetch(self) -> list[JsonObject]:
         """Return the events that were written since the last call."""
-        written, self._written = self._written, []
+        written = self._written
+        self._written = []
         return written
 
     def place(self, item: JsonObject) -> None:

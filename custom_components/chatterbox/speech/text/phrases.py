@@ -192,7 +192,8 @@ def _ways(
             case ")" | "]":
                 break
             case "|":
-                found, ways = [*found, *ways], [()]
+                found = [*found, *ways]
+                ways = [()]
                 continue
             case "(":
                 inner = _ways(

@@ -126,13 +126,15 @@ class SpeechFilter:
             begun = self._object.lstrip()
             if not begun or (begun[0] == "{" and len(begun) <= _LONGEST_OBJECT):
                 return ""
-            text, self._object = self._object, None
+            text = self._object
+            self._object = None
         return self._feed(text)
 
     def _feed(self, text: str) -> str:
         self._take_words(self._words.feed(text))
         if self._number and self._words.begun and not may_begin_unit(self._words.begun):
-            number, self._number = self._number, None
+            number = self._number
+            self._number = None
             self._take(number)
         return self._sentences.take()
 
@@ -203,7 +205,8 @@ class SpeechFilter:
             else:
                 text = ""
         if self._begun_tag and _ATTRIBUTE.match(word.text):
-            self._begun_tag, self._skipped_until = "", ">"
+            self._begun_tag = ""
+            self._skipped_until = ">"
         if self._skipped_until:
             _, end, text = text.partition(self._skipped_until)
             if end:
@@ -397,7 +400,8 @@ class WordStream:
 
     def finish(self) -> Iterator[Word]:
         """Yield the last word."""
-        rest, self.begun = self.begun, ""
+        rest = self.begun
+        self.begun = ""
         yield from self._end(rest, "")
 
     def _end(
@@ -452,12 +456,16 @@ class _Sources:
             or not BEGUN_SOURCES.search(text)
         ):
             return self.finish()
-        self._text, self._is_cut = text + word.space, word.is_cut
+        self._text = text + word.space
+        self._is_cut = word.is_cut
         return []
 
     def finish(self) -> list[Word]:
         """Return the words of a list without an end."""
-        held, self._held, self._text, self._is_cut = self._held, [], "", False
+        held = self._held
+        self._held = []
+        self._text = ""
+        self._is_cut = False
         return held
 
 

@@ -716,7 +716,8 @@ class Pronunciation:
         next_word = following.lstrip(_OPENERS).rstrip(_TAIL)
         begins = self._begins(gap)
         may_be_date = _is_ordinal(next_word) and following.endswith(".") and not begins
-        is_date, self._in_date = self._in_date, False
+        is_date = self._in_date
+        self._in_date = False
         if ordinals and (is_date or may_be_date or following[0].isupper()):
             if gap == " ":
                 before = self._before.casefold()
@@ -775,8 +776,10 @@ class Pronunciation:
         text: str,
     ) -> str:
         """Return what separates a text from the one before: between sentences, the pause."""
-        has_dot, self._dot = self._dot, False
-        was_first, self._is_first = self._is_first, True
+        has_dot = self._dot
+        self._dot = False
+        was_first = self._is_first
+        self._is_first = True
         if gap in (". ", "。"):
             is_number_of_item = was_first and gap == ". " and _is_ordinal(self._before)
             if is_number_of_item:

@@ -1015,7 +1015,8 @@ def _readings(
     ) or (0,)
     past, to, written = (_number(slots, one) or 0 for one in ("past", "to", "mm"))
     if minutes == _ISO_CLOCK:
-        hours, minutes = hours[:1], "0"
+        hours = hours[:1]
+        minutes = "0"
     found = tuple(hour * _HOUR + int(minutes) + past + written - to for hour in hours)
     if has_hour and max(hours[0] * _HOUR, found[0]) > _DAY:
         return ()

@@ -76,12 +76,10 @@ class Span:
         end: datetime,
     ) -> Span | None:
         """Return the part of it in a period; None if it has none."""
-        first, last = (
-            max(self.begin, begin),
-            min(
-                self.end,
-                end,
-            ),
+        first = max(self.begin, begin)
+        last = min(
+            self.end,
+            end,
         )
         if first >= last:
             return None
@@ -275,11 +273,9 @@ async def async_state_words(
     hass: HomeAssistant, entity_id: str, language: str
 ) -> StateWords:
     """Return the names of the states of an entity."""
-    domain, entry, state = (
-        entity_id.partition(".")[0],
-        er.async_get(hass).async_get(entity_id),
-        hass.states.get(entity_id),
-    )
+    domain = entity_id.partition(".")[0]
+    entry = er.async_get(hass).async_get(entity_id)
+    state = hass.states.get(entity_id)
     kind = (state.attributes.get(ATTR_DEVICE_CLASS) if state else None) or "_"
     prefixes = [f"component.{domain}.entity_component.{kind}.state."]
     if domain == "climate":

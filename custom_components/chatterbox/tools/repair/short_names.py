@@ -362,13 +362,11 @@ def entities_called(
 ) -> frozenset[str]:
     """Return the ids of the exposed entities that a name may mean; `in_full` without a short name."""
     names = _names(home := async_get_home(hass, assistant))
-    known, short = (
-        names.known.get(
-            compared(name),
-            (),
-        ),
-        () if in_full else _index(home).find(name),
+    known = names.known.get(
+        compared(name),
+        (),
     )
+    short = () if in_full else _index(home).find(name)
     return frozenset({*known, *short, *names.entities.keys() & {name}})
 
 
