@@ -193,15 +193,7 @@ def _equal_calls(
     if not named:
         return
     is_named = any(call.tool in rule.tools for rule in policy.rules)
-    runs = [
-        *call.effects.intents,
-        # What a step of a script says to Home Assistant may be any intent.
-        *(
-            IntentRun("", Effects(unknowns=frozenset({one})))
-            for one in call.effects.unknowns
-            if one.action == _SAYS
-        ),
-    ]
+    runs = [*call.effects.intents, *_sentences_in(call.effects)]
     scripts = {
         one.entity_id for one in call.effects.actions if one.action in _RUNS_SCRIPT
     }
@@ -220,6 +212,16 @@ def _equal_calls(
                     effects,
                     call.level,
                 )
+
+
+def _sentences_in(effects: Effects) -> Iterator[IntentRun]:
+    """Yield what a step of a script says to Home Assistant, which may be any intent."""
+    for unknown in effects.unknowns:
+        if unknown.action == _SAYS:
+            yield IntentRun(
+                "",
+                Effects(unknowns=frozenset({unknown})),
+            )
 
 
 def is_of_intent(hass: HomeAssistant, tool: str) -> bool:

@@ -247,7 +247,7 @@ _CONFIRMATION: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class _Expectation:
-    """What an action leads to; see `expected_states.toml`."""
+    """The states that an action leads to; see `expected_states.toml`."""
 
     states: frozenset[str]
     feature: int = 0

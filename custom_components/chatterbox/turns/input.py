@@ -503,7 +503,7 @@ openers: Final = home_collection("openers", list[Opener])
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AskedQuestion:
     """A question, where words may answer it."""
 
     hass: HomeAssistant
@@ -747,8 +747,8 @@ class InputReader:
             declined = TurnInput(
                 user_input, speaker, self.source, reply=sentences["spoken_declined"]
             )
-            asked = _Asked(self.hass, question, sentences)
-            return asked.as_answer(declined, Meaning.NO)
+            asked_question = _AskedQuestion(self.hass, question, sentences)
+            return asked_question.as_answer(declined, Meaning.NO)
         return await self._async_asked(
             user_input,
             speaker,
@@ -767,7 +767,7 @@ class InputReader:
         hass = self.hass
         language = understood_language(user_input.language)
         sentences = await async_get_sentences(hass, user_input.language)
-        asked = _Asked(hass, question, sentences)
+        asked_question = _AskedQuestion(hass, question, sentences)
         scope = ApprovalScope.of_input(
             user_input, self.agent_id, chat_log.conversation_id
         )
@@ -792,15 +792,15 @@ class InputReader:
             chosen = chosen_of(hass, question, words, user_input.language)
             if chosen is not None or reading is Meaning.YES:
                 if missed:
-                    return asked.as_answer(turn_input, missed)
-                return asked.as_choice(turn_input, chosen)
+                    return asked_question.as_answer(turn_input, missed)
+                return asked_question.as_choice(turn_input, chosen)
         if reading is not Meaning.OTHER:
             reading = Meaning.UNHEARD if is_unheard else reading
-            return asked.as_answer(turn_input, reading)
+            return asked_question.as_answer(turn_input, reading)
         if redacted is not user_input and (is_unheard or question.options):
             # What may be a PIN goes no further.
-            return asked.as_answer(turn_input, Meaning.UNHEARD)
+            return asked_question.as_answer(turn_input, Meaning.UNHEARD)
         turn_input = await self._async_request(user_input, speaker)
         if is_unheard:
             return turn_input
-        return await asked.async_beside(turn_input, context)
+        return await asked_question.async_beside(turn_input, context)

@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
 from pydantic import BaseModel, TypeAdapter
 
-from custom_components.chatterbox.const import CONF_MAX_TOKENS, DOMAIN
+from custom_components.chatterbox.const import DOMAIN
 from tests.behaviour.real_model.conftest import Llama
 from tests.support.listening_room import StreamingVoice, furnish
 from tests.support.sentences import sentence
@@ -252,7 +252,7 @@ async def test_a_loop_is_spoken_once(hass: HomeAssistant, llama: Llama) -> None:
 async def test_noise_is_spoken_and_ends(
     hass: HomeAssistant, llama: Llama, *, shows_tools: bool
 ) -> None:
-    await llama(LlamaSetup(shows_tools=shows_tools), **{CONF_MAX_TOKENS: 300})
+    await llama(LlamaSetup(shows_tools=shows_tools), max_tokens=300)
     before = states_of(hass)
 
     for _ in range(3):
@@ -267,7 +267,7 @@ async def test_a_call_that_is_cut_does_nothing(
     hass: HomeAssistant, llama: Llama
 ) -> None:
     """From a tool that is not offered, the grammar of the server leads to a call of another, with any arguments."""
-    await llama(LlamaSetup(MISSPELT), **{CONF_MAX_TOKENS: 20})
+    await llama(LlamaSetup(MISSPELT), max_tokens=20)
     before = states_of(hass)
 
     result = await say(hass, "how are you?")
