@@ -447,11 +447,11 @@ def _without_search(
     changed = dict(payload)
     if "messages" in payload:
         changed["messages"] = _without_blocks(payload, OF_SEARCHES)
-    if _TOOLS in payload:
+    if len(others) == len(tools):
+        return changed
+    changed.pop("max_tool_calls", None)
+    if others:
         changed[_TOOLS] = [*others]
-    if len(others) < len(tools):
-        changed.pop("max_tool_calls", None)
-    if others or not tools:
         return changed
     return _without(changed, (_TOOLS,))
 
