@@ -11,7 +11,7 @@ import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.auth.const import GROUP_ID_USER
 from homeassistant.auth.models import User
-from homeassistant.config_entries import ConfigSubentry
+from homeassistant.config_entries import SOURCE_IGNORE, ConfigSubentry
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import (
     HomeAssistantError,
@@ -436,6 +436,12 @@ async def test_a_history_that_is_down_is_reported_and_the_others_are_purged(
     purging = str(await refusal(hass, SERVICE_PURGE, everything=True))
     assert f"The history in {where} can't be used at the moment" in purging
     assert f"Records deleted elsewhere: {len(ALL)}." in purging
+
+
+async def test_an_ignored_discovery_has_no_history(hass: HomeAssistant) -> None:
+    MockConfigEntry(domain=DOMAIN, source=SOURCE_IGNORE).add_to_hass(hass)
+
+    assert await async_get_histories(hass).async_open_all() == {}
 
 
 async def test_a_purge_drops_the_words_of_diagnostics(

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final
 
 import homeassistant.helpers.config_validation as cv
 import voluptuous as vol
@@ -42,9 +42,6 @@ from ..runtime.agents import async_forget_summaries
 from ..runtime.recent_turns import async_get_recent_turns
 from ..settings.agent import existing_agents
 from ..speech.sentences import translated
-
-if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
-    from ..history.store.history_store import HistoryStore
 
 SERVICE_PURGE: Final = "purge"
 SERVICE_EXPORT: Final = "export"
@@ -109,7 +106,7 @@ async def _async_purge(call: ServiceCall) -> ServiceResponse:
         hass,
         await _async_chosen_keepers(hass, choice),
     )
-    stores = await _async_stores(hass)
+    stores = await async_get_histories(hass).async_open_all()
     deleted = 0
     failed: tuple[str, Trouble] | None = None
     for where, store in stores.items():
@@ -173,7 +170,7 @@ async def _lines(
     hass: HomeAssistant,
     choice: _Choice,
 ) -> AsyncGenerator[str]:
-    for where, store in (await _async_stores(hass)).items():
+    for where, store in (await async_get_histories(hass).async_open_all()).items():
         if store is None:
             raise _failure("export_history_down", where=where)
         for selection in choice.selections:
@@ -185,16 +182,6 @@ async def _lines(
                 raise _failure("export_history_down", where=where) from error
     for fact in _facts_as_records(hass, await _async_chosen_keepers(hass, choice)):
         yield canonical_json(fact)
-
-
-async def _async_stores(hass: HomeAssistant) -> dict[str, HistoryStore | None]:
-    """Return the stores of all services by name; None for one that cannot be opened."""
-    histories = async_get_histories(hass)
-    stores: dict[str, HistoryStore | None] = {}
-    for entry in hass.config_entries.async_entries(DOMAIN):
-        store = await histories.async_open(entry)
-        stores[store.where if store else entry.title] = store
-    return stores
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,6 +161,16 @@ class Histories:
         await self.async_release(entry, but=address)
         return opened.store
 
+    async def async_open_all(self) -> dict[str, HistoryStore | None]:
+        """Return the stores of all services by their place; None, by the name of a service, for an invalid URL."""
+        stores: dict[str, HistoryStore | None] = {}
+        for entry in self._hass.config_entries.async_entries(
+            DOMAIN, include_ignore=False
+        ):
+            store = await self.async_open(entry)
+            stores[store.where if store else entry.title] = store
+        return stores
+
     async def async_knows_time(self, store: HistoryStore) -> bool:
         """Return whether the clock can be believed, so that records may be deleted for their age.
 

@@ -146,12 +146,10 @@ class TurnPage:
 
 
 async def _async_stores(hass: HomeAssistant) -> tuple[list[HistoryStore], list[str]]:
-    """Return the open stores of all services, each once, and the names of services that have none."""
-    histories = async_get_histories(hass)
-    entries = hass.config_entries.async_entries(DOMAIN, include_ignore=False)
-    opened = [(entry.title, await histories.async_open(entry)) for entry in entries]
-    stores = dict.fromkeys(store for _, store in opened if store is not None)
-    return [*stores], [title for title, store in opened if store is None]
+    """Return the open stores of all services, and the names of services that have none."""
+    opened = await async_get_histories(hass).async_open_all()
+    stores = [store for store in opened.values() if store is not None]
+    return stores, [name for name, store in opened.items() if store is None]
 
 
 async def _async_list(viewer: Viewer, data: CommandData) -> TurnPage:
