@@ -403,7 +403,7 @@ async def test_unreadable_facts_are_reported_before_anything_is_deleted(
     assert await stored_texts(hass) == ALL
 
 
-async def a_service_whose_history_is_down(
+async def a_service_with_a_history_at(
     hass: HomeAssistant, address: str
 ) -> MockConfigEntry:
     entry = MockConfigEntry(
@@ -427,7 +427,7 @@ async def a_service_whose_history_is_down(
 async def test_a_history_that_is_down_is_reported_and_the_others_are_purged(
     hass: HomeAssistant, address: str, where: str
 ) -> None:
-    await a_service_whose_history_is_down(hass, address)
+    await a_service_with_a_history_at(hass, address)
 
     exporting = str(await refusal(hass, SERVICE_EXPORT, everything=True))
     assert f"The history in {where} can't be read at the moment" in exporting
@@ -441,7 +441,20 @@ async def test_a_history_that_is_down_is_reported_and_the_others_are_purged(
 async def test_an_ignored_discovery_has_no_history(hass: HomeAssistant) -> None:
     MockConfigEntry(domain=DOMAIN, source=SOURCE_IGNORE).add_to_hass(hass)
 
-    assert await async_get_histories(hass).async_open_all() == {}
+    assert not await async_get_histories(hass).async_open_all()
+
+
+async def test_two_histories_of_one_name_are_two(
+    hass: HomeAssistant, tmp_path: Path
+) -> None:
+    for address in ("", "?timeout=3"):
+        await a_service_with_a_history_at(
+            hass, f"sqlite:///{tmp_path}/talk.db{address}"
+        )
+
+    (first, store), (second, other) = await async_get_histories(hass).async_open_all()
+    assert first == second
+    assert store is not other
 
 
 async def test_a_purge_drops_the_words_of_diagnostics(

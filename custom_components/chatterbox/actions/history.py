@@ -109,7 +109,7 @@ async def _async_purge(call: ServiceCall) -> ServiceResponse:
     stores = await async_get_histories(hass).async_open_all()
     deleted = 0
     failed: tuple[str, Trouble] | None = None
-    for where, store in stores.items():
+    for where, store in stores:
         if store is None:
             failed = where, Trouble.WRONG_URL
             continue
@@ -170,7 +170,7 @@ async def _lines(
     hass: HomeAssistant,
     choice: _Choice,
 ) -> AsyncGenerator[str]:
-    for where, store in (await async_get_histories(hass).async_open_all()).items():
+    for where, store in await async_get_histories(hass).async_open_all():
         if store is None:
             raise _failure("export_history_down", where=where)
         for selection in choice.selections:

@@ -5,7 +5,7 @@ Where an agent is set to store nothing, nothing is written.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -161,15 +161,21 @@ class Histories:
         await self.async_release(entry, but=address)
         return opened.store
 
-    async def async_open_all(self) -> dict[str, HistoryStore | None]:
-        """Return the stores of all services by their place; None, by the name of a service, for an invalid URL."""
-        stores: dict[str, HistoryStore | None] = {}
+    async def async_open_all(self) -> Collection[tuple[str, HistoryStore | None]]:
+        """Return the stores of all services by their places; None, by the name of a service, for an invalid URL.
+
+        Two places may be called alike: URLs differ in what is not shown, too.
+        """
+        stores: dict[str, tuple[str, HistoryStore | None]] = {}
         for entry in self._hass.config_entries.async_entries(
             DOMAIN, include_ignore=False
         ):
             store = await self.async_open(entry)
-            stores[store.where if store else entry.title] = store
-        return stores
+            if store:
+                stores[self.address(entry)] = (store.where, store)
+            else:
+                stores[entry.entry_id] = (entry.title, None)
+        return stores.values()
 
     async def async_knows_time(self, store: HistoryStore) -> bool:
         """Return whether the clock can be believed, so that records may be deleted for their age.

@@ -148,8 +148,8 @@ class TurnPage:
 async def _async_stores(hass: HomeAssistant) -> tuple[list[HistoryStore], list[str]]:
     """Return the open stores of all services, and the names of services that have none."""
     opened = await async_get_histories(hass).async_open_all()
-    stores = [store for store in opened.values() if store is not None]
-    return stores, [name for name, store in opened.items() if store is None]
+    stores = [store for _, store in opened if store is not None]
+    return stores, [name for name, store in opened if store is None]
 
 
 async def _async_list(viewer: Viewer, data: CommandData) -> TurnPage:
