@@ -213,6 +213,11 @@ async def test_a_compressed_answer_is_not_unpacked(
             ProviderRejectedKey,
             "error: no such key$",
         ),
+        (
+            b'{"message":"cut off: \\ud83d","type":"overloaded_error"}',
+            ProviderBusy,
+            "error: cut off:$",
+        ),
         (b'"boom"', ProviderFailed, "error: boom$"),
         (b"out of memory", ServerOutOfMemory, "error: out of memory$"),
         (
@@ -222,7 +227,16 @@ async def test_a_compressed_answer_is_not_unpacked(
         ),
         (b'{"message":"' + b"x" * 5000 + b'"}', ProviderFailed, "error: x{199}…$"),
     ],
-    ids=["message", "error", "key", "JSON text", "words", "usual chunk", "long"],
+    ids=[
+        "message",
+        "error",
+        "key",
+        "half a character",
+        "JSON text",
+        "words",
+        "usual chunk",
+        "long",
+    ],
 )
 @pytest.mark.parametrize("ending", [b"\n\n", b""])
 async def test_an_event_named_error_keeps_the_words_of_the_server(

@@ -40,7 +40,6 @@ from ..events import (
     TextDelta,
     ToolCallReady,
 )
-from ..json.text import parsed_if_json
 from ..messages import (
     WEB_SEARCH,
     FinishReason,
@@ -480,7 +479,7 @@ class ReplyReader(ABC):
         ):  # gateways send the comments of others as data
             return
         if event.type == "error":
-            raise ReportedFailure(parsed_if_json(data.decode(errors="replace")))
+            raise ReportedFailure(_error_report(data))
         yield from self._read_json(data)
 
     def _end_marked(self) -> Iterator[ProviderEvent]:
@@ -528,3 +527,13 @@ class ReplyReader(ABC):
         if self._has_calls:
             return FinishReason.TOOL_CALLS
         return FinishReason.STOP
+
+
+def _error_report(data: bytes) -> JsonValue:
+    """Return the data of an event named `error`: JSON as under `error` elsewhere, lone surrogates included, or text."""
+    text = data.decode(errors="replace")
+    try:
+        report: JsonValue = json.loads(text)
+    except ValueError, RecursionError:
+        return text
+    return report
