@@ -4,6 +4,7 @@ import logging
 import socket
 from collections.abc import AsyncGenerator
 from datetime import timedelta
+from typing import Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
@@ -12,6 +13,7 @@ from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import CONF_MODEL, STATE_UNAVAILABLE
 from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import issue_registry as ir
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
@@ -20,7 +22,7 @@ from pytest_homeassistant_custom_component.common import (
     async_fire_time_changed,
 )
 
-from custom_components.chatterbox.const import CONF_BASE_URL
+from custom_components.chatterbox.const import CONF_BASE_URL, DOMAIN
 from custom_components.chatterbox.runtime.agents import async_agent_entries
 from tests.runtime.changing_server import (
     HELLO,
@@ -154,6 +156,37 @@ async def test_a_removed_model_has_an_issue_until_it_is_back(
     assert issues(hass)
     await hass.config_entries.async_unload(entry.entry_id)
     assert not issues(hass)
+
+
+async def test_an_issue_that_the_owner_ignores_is_ignored_after_a_restart(
+    hass: HomeAssistant, server: Server, hass_storage: dict[str, Any]
+) -> None:
+    entry = server_entry(server.address, llm_hass_api=[])
+    issue_id = f"model_gone_{only_agent(entry).subentry_id}"
+    stored = {
+        "config_entry_id": None,
+        "created": dt_util.utcnow().isoformat(),
+        "dismissed_version": "2026.11.0",
+        "domain": DOMAIN,
+        "is_persistent": False,
+        "issue_id": issue_id,
+    }
+    hass_storage[ir.STORAGE_KEY] = {
+        "version": ir.STORAGE_VERSION_MAJOR,
+        "minor_version": ir.STORAGE_VERSION_MINOR,
+        "key": ir.STORAGE_KEY,
+        "data": {"issues": [stored]},
+    }
+    await ir.async_load(hass)
+    server.answers(GONE)
+    await set_up(hass, entry)
+
+    await say(hass, "hello")
+
+    issue = ir.async_get(hass).async_get_issue(DOMAIN, issue_id)
+    assert issue
+    assert issue.active
+    assert issue.dismissed_version == "2026.11.0"
 
 
 @pytest.mark.parametrize(
