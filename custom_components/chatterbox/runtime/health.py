@@ -57,6 +57,13 @@ _SLACK: Final = 1.0
 """Seconds after which a model that is due is asked: Home Assistant begins updates up to a second early."""
 SIGNAL_HEALTH: Final[SignalType[()]] = SignalType(f"{DOMAIN}_health")
 """Sent when a model was found to work, or not to work."""
+_NOTHING_WRONG: Final = (
+    None,
+    None,
+    None,
+    None,
+    "",
+)
 
 
 class HealthMonitor(DataUpdateCoordinator[None]):
@@ -98,6 +105,8 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         """States of the circuits and numbers of failures, as they were last checked."""
         self._refused: set[str] = set()
         """Subentry ids of the agents whose key was refused the last time."""
+        self._reported: dict[str, tuple[object, ...]] = {}
+        """The state of each agent's model that was reported last."""
 
     def async_start(self) -> None:
         """Begin to follow the models, once entities follow the monitor."""
@@ -219,15 +228,19 @@ class HealthMonitor(DataUpdateCoordinator[None]):
                 self.down_since,
             )
         for agent_id, model in self._models.items():
-            self._report_model(model)
+            self._report_model(agent_id, model)
             if model.managed.breaker.last_error is not ProviderRejectedKey:
                 self._refused.discard(agent_id)
             elif agent_id not in self._refused:
                 self._refused.add(agent_id)
                 self._entry.async_start_reauth(self.hass)
 
-    def _report_model(self, model: AgentModel) -> None:
-        """Tell the owner what is wrong with the model of an agent. Home Assistant drops what it was told before."""
+    def _report_model(
+        self,
+        agent_id: str,
+        model: AgentModel,
+    ) -> None:
+        """Tell the owner what is wrong with the model of an agent, once."""
         error = model.managed.breaker.last_error
         overflow = model.provider.overflow
         # A prompt that is too long leaves no room at all.
@@ -236,6 +249,20 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         refusal = model.provider.tools_refusal
         if error is ToolsRefused:
             refusal = refusal or "?"
+        if spent:
+            limit = (spent.period, spent.limit)
+        else:
+            limit = None
+        state = (
+            error,
+            overflow,
+            shortage,
+            limit,
+            refusal,
+        )
+        if self._reported.get(agent_id, _NOTHING_WRONG) == state:
+            return
+        self._reported[agent_id] = state
         async_report_prompt_too_long(self.hass, model.agent, overflow)
         async_report_shortage(
             self.hass,
@@ -259,6 +286,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
     def async_forget(self, agent_id: str) -> None:
         """Take back what was reported of an agent that ends."""
         self._refused.discard(agent_id)
+        self._reported.pop(agent_id, None)
         model = self._models.get(agent_id)
         if model:
             async_report_prompt_too_long(

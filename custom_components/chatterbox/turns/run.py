@@ -66,6 +66,7 @@ class AgentTurns:
     _reviewers: Sequence[Reviewer]
     """In the order in which they see a call."""
     _template_error: str | None = None
+    _missing_apis: tuple[str, ...] = ()
     _is_over: bool = False
     _prompts: SentPrompts = field(default_factory=partial(LRU, MOST_CONVERSATIONS))
     _latest: WeakValueDictionary[str, TurnRecord] = field(
@@ -200,9 +201,7 @@ class AgentTurns:
             self._agent, turn_input, chat_log, record, self._prompts
         )
         if prepared.settings is self._agent.settings:
-            async_report_missing_tools(
-                self._hass, self._subentry, prepared.tools.missing_apis
-            )
+            self._note_missing(prepared.tools.missing_apis)
         if prepared.template_error != self._template_error:
             self._note_template(prepared.template_error)
         return prepared
@@ -339,6 +338,16 @@ class AgentTurns:
             and self._latest.get(str(record.origin["conversation_id"])) is record
         ):
             async_get_approvals(self._hass).note_heard(question_id)
+
+    def _note_missing(self, apis: tuple[str, ...]) -> None:
+        """Report missing sources of tools, and their return."""
+        if apis != self._missing_apis:
+            self._missing_apis = apis
+            async_report_missing_tools(
+                self._hass,
+                self._subentry,
+                apis,
+            )
 
     def _note_template(self, error: str | None) -> None:
         """Report instructions that cannot be rendered, and their recovery."""
