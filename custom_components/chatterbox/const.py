@@ -24,13 +24,6 @@ def home_singleton[T](
     return singleton(HassKey[T](f"{DOMAIN}_{name}"))(make)
 
 
-def home_collection[T](
-    name: str, kind: Callable[[], T]
-) -> Callable[[HomeAssistant], T]:
-    """Return a function that returns the only collection of a name in a home, which is empty at first."""
-    return home_singleton(name, lambda _: kind())
-
-
 ENTRY_VERSION: Final = 2
 """Major version of config entries. It rises with each change that an earlier version would misread, which then refuses
 to load them. In version 1, agents had rules of their own."""

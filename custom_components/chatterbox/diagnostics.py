@@ -15,7 +15,7 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.loader import async_get_integration
 
 from .agent.conversation.prompt_fitter import PromptFitter, PromptSize
-from .agent.messages import JsonObject, JsonValue, canonical_json
+from .agent.messages import JsonObject, JsonValue, canonical_json, described_tools
 from .agent.providers.managed_provider import ManagedProvider
 from .const import DOMAIN
 from .history.store.records import StoreUnavailable
@@ -53,8 +53,8 @@ async def _async_weigh_prompt(
         0,
     )
     sent = (
-        (tool.name, canonical_json(tool.described))
-        for tool in for_models(offer.definitions)
+        (str(tool["name"]), canonical_json(tool))
+        for tool in described_tools(for_models(offer.definitions))
     )
     each = sorted((-estimate.of_text(text), name, len(text)) for name, text in sent)
     tools = -sum(tokens for tokens, *_ in each)

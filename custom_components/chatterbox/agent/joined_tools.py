@@ -86,7 +86,8 @@ def _joined(
 
 
 def _properties(tool: ToolDefinition) -> JsonObject:
-    return as_object((tool.short_parameters or tool.parameters).get("properties"))
+    properties = (tool.short_parameters or tool.parameters).get("properties")
+    return properties if isinstance(properties, dict) else {}
 
 
 class _Offered(tuple[ToolDefinition, ...]):

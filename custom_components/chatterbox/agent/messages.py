@@ -3,7 +3,7 @@
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, Self
@@ -243,14 +243,17 @@ class ToolDefinition:
     is_listed: bool = True
     """Whether a model sees it. A call is as good if not."""
 
-    @property
-    def described(self) -> JsonObject:
-        """Its description for a model."""
-        return {
-            "name": self.name,
-            "description": self.description,
-            "parameters": self.short_parameters or self.parameters,
+
+def described_tools(tools: Iterable[ToolDefinition]) -> list[JsonObject]:
+    """Return the descriptions of tools for a model."""
+    return [
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.short_parameters or tool.parameters,
         }
+        for tool in tools
+    ]
 
 
 type Repair = Callable[[ToolDefinition, JsonObject], tuple[str, JsonObject]]

@@ -43,16 +43,15 @@ def synthetic_result(call: ToolCall, content: str) -> ToolResult:
     )
 
 
-def calls_in(messages: Iterable[Message]) -> Iterator[ToolCall]:
-    """Yield the calls."""
-    for message in messages:
-        if isinstance(message, AssistantMessage):
-            yield from message.tool_calls
+def calls_in(messages: Iterable[Message]) -> Sequence[ToolCall]:
+    """Return the calls."""
+    answers = [message for message in messages if isinstance(message, AssistantMessage)]
+    return [call for answer in answers for call in answer.tool_calls]
 
 
-def results_in(messages: Iterable[Message]) -> Iterator[ToolResult]:
-    """Yield the results of calls."""
-    return (message for message in messages if isinstance(message, ToolResult))
+def results_in(messages: Iterable[Message]) -> Sequence[ToolResult]:
+    """Return the results of calls."""
+    return [message for message in messages if isinstance(message, ToolResult)]
 
 
 def without_results(

@@ -41,7 +41,7 @@ from homeassistant.util.unit_conversion import TemperatureConverter
 
 from ..agent.messages import JsonValue
 from ..agent.text import base_language, compared, read_data_file
-from ..const import home_collection
+from ..const import home_singleton
 from ..home.entities import Home, async_get_home
 from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
@@ -749,8 +749,8 @@ def _load(language: str) -> None:
     _loaded_languages.add(language)
 
 
-_vocabularies: Final = home_collection(
-    "vocabularies", dict[Lexicon, tuple[Home, HomeVocabulary]]
+_vocabularies: Final = home_singleton(
+    "vocabularies", lambda _: dict[Lexicon, tuple[Home, HomeVocabulary]]()
 )
 """Returns the names of the home by the words with which they are read."""
 

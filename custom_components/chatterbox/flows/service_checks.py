@@ -23,7 +23,13 @@ from ..agent.errors import (
     ProviderRejectedRequest,
 )
 from ..agent.events import CompletionResult, TextDelta, ToolCallReady
-from ..agent.messages import JsonValue, ToolDefinition, UserMessage, canonical_json
+from ..agent.messages import (
+    JsonValue,
+    ToolDefinition,
+    UserMessage,
+    canonical_json,
+    described_tools,
+)
 from ..agent.protocols import LEAST_OUTPUT_TOKENS, AnswerOptions, CompletionRequest
 from ..agent.providers.failures import server_refusing_tools
 from ..agent.providers.http_provider import HTTPProvider
@@ -230,7 +236,7 @@ async def async_home_prompt(
         sources,
     )
     tools: list[JsonValue] = [
-        [*one.described.values()] for one in for_models(offer.definitions)
+        [*one.values()] for one in described_tools(for_models(offer.definitions))
     ]
     return prompt.instructions + canonical_json(tools)
 

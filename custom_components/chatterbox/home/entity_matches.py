@@ -23,7 +23,7 @@ from homeassistant.helpers import (
 )
 
 from ..agent.text import compared, compared_names, contains_phrase, heard_words
-from ..const import home_collection
+from ..const import home_singleton
 
 type _Entries = list[er.RegistryEntry | dr.AnyDeviceEntry]
 
@@ -65,7 +65,7 @@ class _Index:
         return index
 
 
-_indexes: Final = home_collection("entity_matches", list[_Index])
+_indexes: Final = home_singleton("entity_matches", lambda _: list[_Index]())
 """Returns the latest index, if there is one."""
 
 

@@ -20,7 +20,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.translation import async_get_translations
 
-from ..const import home_collection
+from ..const import home_singleton
 from ..records.turn_record import entities_done
 from .description import FIND_ENTITIES, home_lines
 from .entities import Home, async_get_home
@@ -41,7 +41,7 @@ _HEADING: Final = (
 )
 
 
-_indexes: Final = home_collection("search_indexes", dict[str, EntityIndex])
+_indexes: Final = home_singleton("search_indexes", lambda _: dict[str, EntityIndex]())
 """Returns the indexes of the current home by language, the newest last."""
 
 

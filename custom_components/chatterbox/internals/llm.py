@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from homeassistant.helpers import llm
 
-from ..const import home_collection
+from ..const import home_singleton
 from .reliance import Reliance
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def _known(own: str) -> KnownTool | None:
 
 type _Platforms = Mapping[str, LLMToolsPlatformProtocol]
 
-_last_platforms: Final = home_collection(
-    "assist_platforms", dict[frozenset[str], _Platforms]
+_last_platforms: Final = home_singleton(
+    "assist_platforms", lambda _: dict[frozenset[str], _Platforms]()
 )
 """Returns the last platforms by the components that were loaded then: Home Assistant asks each component anew."""
 

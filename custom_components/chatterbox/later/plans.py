@@ -30,7 +30,7 @@ from pydantic import AwareDatetime, TypeAdapter
 
 from ..agent.messages import JsonObject, JsonValue, ToolCall, canonical_json
 from ..agent.text import heard_words, plain_name
-from ..const import DOMAIN, home_collection, home_singleton
+from ..const import DOMAIN, home_singleton
 from ..people.speakers import Asking, Speaker
 from ..settings.stored_file import StoredFile, Unreadable
 from ..speech.text.times import Repetition
@@ -549,7 +549,7 @@ class Stored:
         )
 
 
-waiting_news: Final = home_collection("waiting_news", list[News])
+waiting_news: Final = home_singleton("waiting_news", lambda _: list[News]())
 """Returns the news that wait until somebody speaks, which each turn looks at."""
 
 SIGNAL_PLANS: Final[SignalType[()]] = SignalType(f"{DOMAIN}_plans")

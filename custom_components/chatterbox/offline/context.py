@@ -7,7 +7,7 @@ from homeassistant.components.conversation import UserContent
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import chat_session, intent
 
-from ..const import home_collection
+from ..const import home_singleton
 from ..effects.reading import RequestBefore
 from ..internals.conversation import stored_chat_logs
 from ..nlu.targets import PASSIVE
@@ -113,7 +113,7 @@ def _messages(
     return 0
 
 
-_threads: Final = home_collection("offline_threads", dict[str, _Thread])
+_threads: Final = home_singleton("offline_threads", lambda _: dict[str, _Thread]())
 """Returns the state of conversations by their ids."""
 
 

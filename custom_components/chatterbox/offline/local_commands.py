@@ -43,7 +43,7 @@ from ..agent.protocols import (
     LLMProvider,
 )
 from ..agent.transcript import changing_tools, since_last_user_message
-from ..const import home_collection
+from ..const import home_singleton
 from ..effects.recognition import RecognizedRequest, async_recognize
 from ..home.request import QUESTION_ENDS
 from ..internals.conversation import built_in_agent
@@ -100,7 +100,7 @@ type Recognizer = Callable[
 ]
 """Returns a request by its words and their conversation, given what Home Assistant has recognized in them."""
 
-recognizers: Final = home_collection("recognizers", dict[str, Recognizer])
+recognizers: Final = home_singleton("recognizers", lambda _: dict[str, Recognizer]())
 """Returns the recognizers that are asked after Home Assistant's own, by the names of the tools that they call."""
 _GIVES_NO_REASON: Final = REPORTS | {Statement.CANNOT}
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")  # noqa: RUF001 - as it is written

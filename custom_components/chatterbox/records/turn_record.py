@@ -415,9 +415,9 @@ class TurnRecord:
                 )
 
     @property
-    def results(self) -> list[ToolResult]:
+    def results(self) -> Sequence[ToolResult]:
         """The results of calls so far."""
-        return [*results_in(self.recorder.messages)]
+        return results_in(self.recorder.messages)
 
     @property
     def user_message(self) -> UserMessage | None:

@@ -34,7 +34,7 @@ from ..const import (
     CONF_RESPONSES_API,
     DOMAIN,
     INTEGRATION,
-    home_collection,
+    home_singleton,
 )
 from ..internals.http import may_be_signed
 from .exchange import Exchange, HttpLimits, Load, send_events
@@ -68,7 +68,7 @@ type _Answer = web.StreamResponse | JsonObject | AsyncGenerator[JsonObject]
 type _Handler = Callable[[Exchange], Awaitable[_Answer]]
 
 
-_loaded: Final = home_collection("responses_api", list["ResponsesService"])
+_loaded: Final = home_singleton("responses_api", lambda _: list["ResponsesService"]())
 """Returns what answers requests: nothing until a service of Chatterbox has the API enabled."""
 
 

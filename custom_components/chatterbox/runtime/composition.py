@@ -51,7 +51,7 @@ from ..const import (
     DOMAIN,
     SUBENTRY_AI_TASK,
     ServiceKind,
-    home_collection,
+    home_singleton,
 )
 from ..offline.dispatcher import offline_languages
 from ..offline.provider import without_sentences
@@ -83,8 +83,8 @@ _PROVIDERS: Final[Mapping[ServiceKind, type[HTTPProvider]]] = {
     ServiceKind.ANTHROPIC_MESSAGES: AnthropicMessagesProvider,
     ServiceKind.OLLAMA_CHAT: OllamaChatProvider,
 }
-_read_aheads: Final = home_collection(
-    "read_aheads", WeakValueDictionary[tuple[str, int | None], ReadAhead]
+_read_aheads: Final = home_singleton(
+    "read_aheads", lambda _: WeakValueDictionary[tuple[str, int | None], ReadAhead]()
 )
 """Returns what servers read ahead, by host and port: several entries may have the same server."""
 

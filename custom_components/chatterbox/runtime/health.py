@@ -34,7 +34,7 @@ from ..agent.errors import (
 )
 from ..agent.providers.http_provider import HTTPProvider
 from ..agent.providers.managed_provider import BreakerState
-from ..const import CONF_BASE_URL, DOMAIN, LOGGER, home_collection
+from ..const import CONF_BASE_URL, DOMAIN, LOGGER, home_singleton
 from ..records.turn_record import SIGNAL_USAGE
 from ..repairs import (
     async_report_model_gone,
@@ -338,5 +338,5 @@ def async_check_health(hass: HomeAssistant) -> None:
         async_dispatcher_send(hass, SIGNAL_HEALTH)
 
 
-_monitors: Final = home_collection("monitors", set[HealthMonitor])
+_monitors: Final = home_singleton("monitors", lambda _: set[HealthMonitor]())
 """Returns the monitors of all loaded entries."""

@@ -59,7 +59,7 @@ from ..agent.errors import (
 )
 from ..agent.events import StopReason
 from ..agent.messages import ToolDefinition, ToolResult
-from ..const import DOMAIN, home_collection
+from ..const import DOMAIN, home_singleton
 from ..records.turn_record import (
     SCRIPT_ENDS,
     UNABLE,
@@ -472,8 +472,8 @@ class TranslatedComposer:
         return self.sentences[f"spoken_{key}"].format_map(placeholders)
 
 
-_sentences: Final = home_collection(
-    "sentences", dict[tuple[str, str | None, int], Mapping[str, str]]
+_sentences: Final = home_singleton(
+    "sentences", lambda _: dict[tuple[str, str | None, int], Mapping[str, str]]()
 )
 """Returns loaded sentences by the requested language, the country of the home and the number of its components."""
 

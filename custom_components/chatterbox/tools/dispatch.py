@@ -37,7 +37,7 @@ from homeassistant.util.json import JsonValueType
 from ..agent.errors import traceback_without_words
 from ..agent.messages import JsonObject, JsonValue, ToolCall, ToolOutcome
 from ..agent.text import fold
-from ..const import LOGGER, home_collection
+from ..const import LOGGER, home_singleton
 from ..effects.actions import ActionReader, controlled_by
 from ..effects.effect import NOTHING, Effects, Unknown, UnknownReason, run_by
 from ..effects.intents import delayed_command, filled, intent_effects
@@ -696,7 +696,9 @@ def _with_targets(
     return reported
 
 
-_logged: Final = home_collection("logged_tool_failures", set[tuple[str, str]])
+_logged: Final = home_singleton(
+    "logged_tool_failures", lambda _: set[tuple[str, str]]()
+)
 """Returns the tools with the kinds of failures that were logged as warnings."""
 
 

@@ -38,7 +38,7 @@ from homeassistant.util.json import JsonObjectType
 from ..agent.messages import ToolDefinition, ToolGroup, ToolPart
 from ..agent.text import read_data_file
 from ..agent.timeouts import read_aside
-from ..const import DOMAIN, INTEGRATION, LOGGER, home_collection, home_singleton
+from ..const import DOMAIN, INTEGRATION, LOGGER, home_singleton
 from ..home.description import GUIDE_TO_CALLS, describe_home
 from ..home.entities import async_get_home, async_home_version
 from ..home.name_index import floor_called
@@ -436,8 +436,8 @@ class _Question:
 
 _SHORT_STATES: Final = "short states"
 _TIMERS_OF: Final = "timers of "
-_tool_cache: Final = home_collection(
-    "tool_cache", dict[tuple[object, ...], dict[str, LLMTools]]
+_tool_cache: Final = home_singleton(
+    "tool_cache", lambda _: dict[tuple[object, ...], dict[str, LLMTools]]()
 )
 """Returns what platforms have offered, by speaker and platform, as long as the home stays the same."""
 
@@ -466,8 +466,8 @@ def _is_of_home_assistant(platform: LLMToolsPlatformProtocol) -> bool:
     return getattr(platform, "__name__", "").startswith(_OWN_MODULES)
 
 
-_first_prompts: Final = home_collection(
-    "first_prompts", dict[str, tuple[object, str | None]]
+_first_prompts: Final = home_singleton(
+    "first_prompts", lambda _: dict[str, tuple[object, str | None]]()
 )
 """Returns for each API or platform the object that was asked, and its first prompt, or None once it has changed."""
 
@@ -658,8 +658,8 @@ class _Described(NamedTuple):
     definition: ToolDefinition
 
 
-_described: Final = home_collection(
-    "described_tools", WeakKeyDictionary[llm.Tool, _Described]
+_described: Final = home_singleton(
+    "described_tools", lambda _: WeakKeyDictionary[llm.Tool, _Described]()
 )
 
 

@@ -19,7 +19,7 @@ from homeassistant.helpers import llm
 from ..agent.joined_tools import names_shown, shown_tools
 from ..agent.messages import JsonObject, Repair, ToolCall, ToolDefinition, ToolOutcome
 from ..agent.protocols import ToolDispatcher
-from ..const import DOMAIN, LOGGER, home_collection
+from ..const import DOMAIN, LOGGER, home_singleton
 from ..effects.effect import Effects
 from ..home.description import AS_USUAL, GUIDE_TO_CALLS
 from ..home.entities import Home, async_get_home
@@ -62,7 +62,7 @@ class _Mark(NamedTuple):
     trial: asyncio.Task[None]
 
 
-_marks: Final = home_collection("turn_tools", dict[str, _Mark])
+_marks: Final = home_singleton("turn_tools", lambda _: dict[str, _Mark]())
 """Returns the marks by the ids of the APIs."""
 
 
@@ -92,7 +92,9 @@ async def _async_try(
 
 
 _MOST_OFFERS: Final = 64
-_last_offers: Final = home_collection("last_offers", dict[tuple[object, ...], ApiOffer])
+_last_offers: Final = home_singleton(
+    "last_offers", lambda _: dict[tuple[object, ...], ApiOffer]()
+)
 """Returns what APIs have offered last, by API and speaker; the latest offers."""
 
 
@@ -363,7 +365,7 @@ async def _async_ask(
         question.cancel()
 
 
-_logged_problems: Final = home_collection("logged_problems", set[str])
+_logged_problems: Final = home_singleton("logged_problems", lambda _: set[str]())
 """Returns the subjects of the problems that still hold, so that each is logged once."""
 
 

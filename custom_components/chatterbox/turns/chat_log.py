@@ -66,7 +66,7 @@ from ..agent.messages import (
     canonical_json,
     paragraphs,
 )
-from ..const import DOMAIN, home_collection
+from ..const import DOMAIN, home_singleton
 from ..home.entities import Home, async_get_home
 from ..internals.conversation import keep_session, stored_chat_logs
 from ..records.turn_record import (
@@ -206,8 +206,8 @@ class SpokenContent(UserContent):
     """The context that earlier messages hold."""
 
 
-_messages: Final = home_collection(
-    "chat_log_messages", dict[int, tuple[weakref.ref[SaidContent], Message]]
+_messages: Final = home_singleton(
+    "chat_log_messages", lambda _: dict[int, tuple[weakref.ref[SaidContent], Message]]()
 )
 """Returns messages by the `id` of their content, for as long as the content is referenced."""
 

@@ -20,7 +20,7 @@ from ..agent.loop.turn import Turn
 from ..agent.messages import ToolCall, ToolResult, canonical_json
 from ..approvals.audit import CallAudit, async_get_change_texts
 from ..approvals.guard import CallGuard
-from ..const import home_collection
+from ..const import home_singleton
 from ..people.speakers import (
     Asking,
     async_get_context_watch,
@@ -164,7 +164,7 @@ class _GuardedTool(llm.Tool):
         return results[0]
 
 
-_held: Final = home_collection("guarded_api", list[CALLBACK_TYPE])
+_held: Final = home_singleton("guarded_api", lambda _: list[CALLBACK_TYPE]())
 """Returns what withdraws the API, once for each that holds it."""
 
 

@@ -54,7 +54,7 @@ from ..approvals.questions import (
     async_get_approvals,
 )
 from ..approvals.review import ApprovalWay, CallOption, GivenAnswer
-from ..const import REDACTED_PIN, home_collection, home_singleton
+from ..const import REDACTED_PIN, home_singleton
 from ..effects.reading import async_read
 from ..effects.recognition import async_is_never_mind, async_is_request
 from ..home.name_index import names_in
@@ -498,7 +498,7 @@ class Opener(NamedTuple):
     """Returns the input of a turn, by its agent and conversation, and what is awaited once the answer was given."""
 
 
-openers: Final = home_collection("openers", list[Opener])
+openers: Final = home_singleton("openers", lambda _: list[Opener]())
 """Returns what may open the turns of conversation agents."""
 
 

@@ -21,7 +21,7 @@ from ..agent.loop.turn import Turn
 from ..agent.protocols import LLMProvider
 from ..agent.timeouts import is_cancelled
 from ..approvals.questions import Question, async_get_approvals
-from ..const import LOGGER, SUBENTRY_CONVERSATION, home_collection
+from ..const import LOGGER, SUBENTRY_CONVERSATION, home_singleton
 from ..effects.recognition import async_is_never_mind
 from ..history.stores import async_get_histories
 from ..offline.context import async_note_unclear
@@ -48,7 +48,7 @@ from .source import TurnSource
 
 type TakeTurns = Callable[[str, AgentTurns], CALLBACK_TYPE]
 
-turn_takers: Final = home_collection("turn_takers", list[TakeTurns])
+turn_takers: Final = home_singleton("turn_takers", lambda _: list[TakeTurns]())
 """Returns what is given the turns of each conversation agent that is loaded, to run some of its own: it is called with
 the subentry id, and returns what ends that."""
 

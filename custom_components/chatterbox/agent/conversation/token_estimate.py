@@ -20,6 +20,7 @@ from ..messages import (
     Usage,
     UserMessage,
     canonical_json,
+    described_tools,
 )
 
 _HUNDREDTHS: Final = 100
@@ -121,7 +122,7 @@ class TokenEstimate:
 
     def of_tools(self, tools: Iterable[ToolDefinition]) -> int:
         """Estimate the tokens of tools, as they are described to a model."""
-        described: list[JsonValue] = [tool.described for tool in tools]
+        described: list[JsonValue] = [*described_tools(tools)]
         if described:
             return self.of_text(canonical_json(described))
         return 0

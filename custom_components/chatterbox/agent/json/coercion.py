@@ -463,7 +463,8 @@ def _embedded(value: JsonValue, opening: str) -> JsonValue:
 
 
 def _properties(schema: JsonObject) -> JsonObject:
-    return as_object(schema.get("properties"))
+    properties = schema.get("properties")
+    return properties if isinstance(properties, dict) else {}
 
 
 def _required(schema: JsonObject) -> list[str]:

@@ -15,9 +15,14 @@ from uuid import uuid4
 
 from ..errors import ProviderReplyInvalid
 from ..json.text import is_json_object
-from ..messages import MAX_CALL_LENGTH, JsonObject, ToolCall, Transcript
+from ..messages import (
+    MAX_CALL_LENGTH,
+    AssistantMessage,
+    JsonObject,
+    ToolCall,
+    Transcript,
+)
 from ..text import plain_arguments, sendable_text, without_tokens
-from ..transcript import call_ids
 
 _MARKS: Final = re.compile(r"[\\\"'{}\[\]()]")
 _NOT_SPACE: Final = re.compile(r"\S")
@@ -43,7 +48,10 @@ class CallIds:
         self, transcript: Transcript, new_id: Callable[[], str] = new_call_id
     ) -> None:
         """Reserve the ids of `transcript`."""
-        self._taken = set(call_ids(transcript))
+        answers = (
+            message for message in transcript if isinstance(message, AssistantMessage)
+        )
+        self._taken = {call.id for message in answers for call in message.tool_calls}
         self._new_id = new_id
 
     def unique(self, sent: str) -> str:

@@ -7,7 +7,6 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator, JsonValue as AnyJson, PositiveInt, TypeAdapter
 
-from ..json.text import as_object
 from ..messages import JsonObject, JsonValue
 from .reply_reader import Lenient, WireModel, at, parse_as
 
@@ -66,7 +65,10 @@ def _window(model: JsonObject) -> int | None:
             continue
         value: JsonValue = model
         for name in path:
-            value = as_object(value).get(name)
+            if isinstance(value, dict):
+                value = value.get(name)
+            else:
+                value = None
         tokens = _TOKENS.validate_python(value)
         if tokens is not None:
             return tokens

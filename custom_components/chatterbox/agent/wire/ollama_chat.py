@@ -27,6 +27,7 @@ from ..messages import (
     ToolChoiceMode,
     ToolResult,
     UserMessage,
+    described_tools,
 )
 from ..protocols import CompletionRequest
 from ..text import attachment_note, sendable_name
@@ -67,9 +68,9 @@ def request_to_payload(
         payload["tools"] = [
             {
                 "type": "function",
-                "function": tool.described,
+                "function": tool,
             }
-            for tool in request.tools
+            for tool in described_tools(request.tools)
         ]
     payload["messages"] = list(_messages(request, attachments))
     output = request.enforced_output(beside_tools=False)

@@ -32,6 +32,7 @@ from ..messages import (
     ToolResult,
     Transcript,
     UserMessage,
+    described_tools,
     paragraphs,
 )
 from ..protocols import CompletionRequest
@@ -116,7 +117,8 @@ def request_to_payload(  # noqa: PLR0913  # each of these alone changes the body
         ),
     }
     tools: list[JsonValue] = [
-        {"type": "function", "function": tool.described} for tool in request.tools
+        {"type": "function", "function": tool}
+        for tool in described_tools(request.tools)
     ]
     if tools:
         if (

@@ -38,6 +38,7 @@ from ..messages import (
     ToolResult,
     Transcript,
     UserMessage,
+    described_tools,
 )
 from ..protocols import CompletionRequest
 from ..text import attachment_note, sendable_call_id, sendable_name
@@ -105,8 +106,8 @@ def request_to_payload(
     if request.tools:
         # Few schemas of tools meet the demands of strict ones.
         payload["tools"] = [
-            {"type": "function", **tool.described, "strict": False}
-            for tool in request.tools
+            {"type": "function", **tool, "strict": False}
+            for tool in described_tools(request.tools)
         ]
         payload["parallel_tool_calls"] = (
             request.options.parallel_tool_calls
