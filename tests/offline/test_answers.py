@@ -3,6 +3,7 @@
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
@@ -156,3 +157,37 @@ async def test_a_chat_tells_what_would_be_understood_and_a_satellite_does_not(
     )
     assert await at_satellite.say("sing") == "Sorry, I couldn't understand that"
     assert await at_satellite.say("what can you do?") == sentence("common.spoken_help")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("when is the garbage collection?", "Garbage collection is 2026-12-03"),
+        ("what time is the city bus?", "City bus is 23:30"),
+        ("when is the paper waste?", "Paper waste is in 3 days"),
+        ("when is the hallway light?", None),
+        ("when is the fridge?", None),
+    ],
+)
+async def test_a_question_of_when_is_answered_by_what_tells_a_time(
+    hass: HomeAssistant, question: str, answer: str | None
+) -> None:
+    talk = await _talk(hass, HOME)
+    sensors = {
+        "Garbage Collection": ("2026-12-03", "date"),
+        "City Bus": ("23:30", "timestamp"),
+        "Paper Waste": ("in 3 days", None),
+        "Fridge": ("4.5", "temperature"),
+    }
+    for number, (name, (state, device_class)) in enumerate(sensors.items()):
+        entity_id = f"sensor.number_{number}"
+        attributes = {"friendly_name": name, "device_class": device_class}
+        hass.states.async_set(entity_id, state, attributes)
+        async_expose_entity(hass, conversation.DOMAIN, entity_id, should_expose=True)
+
+    heard = await talk.say(question)
+
+    if answer:
+        assert heard == answer
+    else:
+        assert talk.results[-1].is_error

@@ -77,6 +77,10 @@ _ENDING: Final = [Role.QUESTION, Role.ASPECT]
 """The roles of the last words of a question that ends with them: "扫地机还有多少电"."""
 _VALUED: Final = frozenset({"what", "how_many"})
 """Forms of questions for a value, or for a number."""
+_TIMES: Final = frozenset({"date", "datetime", "input_datetime", "time"})
+"""Domains whose states are times."""
+_CLASSES_OF_TIMES: Final = frozenset({"", "date", "timestamp"})
+"""Those of sensors that may tell a time: a collection of waste often has no class."""
 _TURNED: Final = ["closed", "locked"]
 """States of one door: "ai-je fermé la porte à clé ?"."""
 _THERMOMETERS: Final = frozenset({("climate", ""), ("sensor", "temperature")})
@@ -311,8 +315,12 @@ class _StateWords(Parts):
         if not self.state:
             is_value = (is_named or bool(self.aspect)) and not self.all(Role.KIND)
             is_where = "where" in forms and self.names.domains(ids) <= ROBOTS
+            is_when = "when" in forms and self._tell_times(ids)
             is_asked = (
-                is_where or not _VALUED.isdisjoint(forms) or self._is_value_asked(forms)
+                is_where
+                or is_when
+                or not _VALUED.isdisjoint(forms)
+                or self._is_value_asked(forms)
             )
             if is_value and is_asked and len(ids) <= MOST_TOLD:
                 return "one"
@@ -322,6 +330,15 @@ class _StateWords(Parts):
         if is_named:
             return ""
         return self._form_of_which(forms)
+
+    def _tell_times(self, ids: frozenset[str]) -> bool:
+        """Return whether the states of entities may be times: "when is the garbage collection"."""
+        entities = [self.names.by_id[one] for one in ids]
+        return all(
+            one.domain in _TIMES
+            or (one.domain == "sensor" and one.device_class in _CLASSES_OF_TIMES)
+            for one in entities
+        )
 
     @property
     def _is_sensed(self) -> bool:
