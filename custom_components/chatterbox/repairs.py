@@ -505,21 +505,20 @@ def _report(
     placeholders: Mapping[str, str] | None,
     place: str = "",
 ) -> None:
-    """Report a problem of an agent, once per `place`; None ends the issue.
-
-    One that the owner has ignored is kept over a restart: nothing is known of it then.
-    """
-    issue_id = f"{problem}_{place}{agent.subentry_id}"
-    if placeholders is not None:
+    """Report a problem of an agent, once per `place`; None ends the issue."""
+    if placeholders is None:
+        named = None
+    else:
         named = {
             "agent": agent.title,
             **placeholders,
         }
-        _set(hass, issue_id, problem, named)
-        return
-    issue = ir.async_get(hass).async_get_issue(DOMAIN, issue_id)
-    if issue and issue.active:
-        _set(hass, issue_id, problem, None)
+    _set(
+        hass,
+        f"{problem}_{place}{agent.subentry_id}",
+        problem,
+        named,
+    )
 
 
 def _set(  # noqa: PLR0913  # the parts of an issue
