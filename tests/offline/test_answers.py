@@ -108,7 +108,11 @@ async def test_whether_a_near_day_is_a_weekday_is_answered_with_the_day(
         ("en", "what time is it in tokyo?", "It is 7:05 PM there."),
         ("de", "wie spät ist es in Tokio?", "Dort: Es ist 19:05"),
         ("es", "¿qué hora es en Tokio?", "Allí: Son las 7 y 5 de la tarde"),
-        ("fr", "quelle heure est-il à Tokyo ?", "Là-bas : Il est 19:05"),
+        (
+            "fr",
+            "quelle heure est-il à Tokyo ?",
+            "Là-bas\N{NO-BREAK SPACE}: Il est 19:05",
+        ),
         ("it", "che ore sono a Tokyo?", "Lì: Sono le 19:05"),
         ("nl", "hoe laat is het in Tokio?", "Daar: Het is 19:05"),
         ("pl", "która godzina jest w Tokio?", "Tam: Jest godzina dziewiętnasta pięć"),

@@ -45,7 +45,7 @@ from ..agent.messages import (
     UserMessage,
     canonical_json,
 )
-from ..agent.transcript import TranscriptRecorder, results_in, without_results
+from ..agent.transcript import TranscriptRecorder, without_results
 from ..const import DOMAIN
 from ..settings.tool_names import SENTENCE_TOOL
 
@@ -417,7 +417,11 @@ class TurnRecord:
     @property
     def results(self) -> Sequence[ToolResult]:
         """The results of calls so far."""
-        return results_in(self.recorder.messages)
+        return [
+            message
+            for message in self.recorder.messages
+            if isinstance(message, ToolResult)
+        ]
 
     @property
     def user_message(self) -> UserMessage | None:

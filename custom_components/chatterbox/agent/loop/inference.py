@@ -89,10 +89,11 @@ def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
     # Context belongs to the words of this turn; a continuation has none.
     context = turn.context if turn.user_text is None else ""
     unfit = (state.answer,) if _is_kept(state, step) and state.answer else ()
+    instructions = turn.instructions
+    if turn.output:
+        instructions = paragraphs(instructions, turn.output.instruction)
     return CompletionRequest(
-        instructions=paragraphs(
-            turn.instructions, turn.output.instruction if turn.output else ""
-        ),
+        instructions=instructions,
         transcript=turn.history + messages + unfit,
         tools=tuple(sorted(turn.tools, key=attrgetter("name"))),
         tool_choice=step.tool_choice,
