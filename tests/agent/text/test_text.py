@@ -13,6 +13,7 @@ from custom_components.chatterbox.agent.text import (
     find_name,
     find_tool,
     fold,
+    mended_text,
     plain_name,
     runs,
     sendable_call_id,
@@ -274,3 +275,16 @@ def test_what_cannot_be_shown_is_named() -> None:
         "[A file of type audio/wav named half \ufffd.wav was attached here."
     )
     assert nameless.startswith("[A file of type audio/wav was attached here.")
+
+
+@pytest.mark.parametrize(
+    ("torn", "mended"),
+    [
+        ("K\x00f8kken", "Køkken"),
+        ("K\x00økken", "Køkken"),
+        ("\x01Kitchen\x02", "Kitchen"),
+        ("a\x00", "a"),
+    ],
+)
+def test_letters_of_torn_escapes_are_mended(torn: str, mended: str) -> None:
+    assert mended_text(torn) == mended
