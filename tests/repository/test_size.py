@@ -34,7 +34,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "tokens of the product": 492_490,
     "modules of the product": 331,
-    "tokens of the tests": 845_030,
+    "tokens of the tests": 845_050,
     "fragments": 1,
     "lines of code of the page": 2_830,
     "functions of the product that are too long": 3,

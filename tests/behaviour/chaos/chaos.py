@@ -60,6 +60,8 @@ from tests.support.loop_clock import LoopClock
 
 _WORKERS: Final = 64
 _ROUNDS: Final = 8
+_DOUBLINGS: Final = 3
+"""Times that a growth has to show again, with more turns, before it counts."""
 _MANY: Final = 800
 """So many turns have to have met every fault."""
 _VERY_MANY: Final = 4_000
@@ -214,15 +216,18 @@ async def expect_good_ends(
 async def _take_turns(home: Chaos, turns: int) -> None:
     """Take turns in rounds, between which what is held is compared."""
     size = turns // _ROUNDS // TURNS_OF_A_CONVERSATION * TURNS_OF_A_CONVERSATION
-    end = size * _ROUNDS
-    footprints = await _footprints(home, range(0, end, size))
-    if not home.driver.failures and any(growth(footprints, size)):
-        # Noise does not depend on the number of turns. What turns leave behind is twice
-        # as much after twice as many.
+    begin = 0
+    footprints = await _footprints(home, range(begin, size * _ROUNDS, size))
+    # Noise does not depend on the number of turns. What turns leave behind is twice as
+    # much after twice as many.
+    for _ in range(_DOUBLINGS):
+        if home.driver.failures or not any(growth(footprints, size)):
+            return
+        begin += size * _ROUNDS
         size *= 2
-        footprints = await _footprints(home, range(end, end + size * _ROUNDS, size))
-        if not home.driver.failures:
-            home.driver.failures.extend(growth(footprints, size))
+        footprints = await _footprints(home, range(begin, begin + size * _ROUNDS, size))
+    if not home.driver.failures:
+        home.driver.failures.extend(growth(footprints, size))
 
 
 async def _footprints(home: Chaos, rounds: range) -> list[Footprint]:
