@@ -94,7 +94,7 @@ export class TurnView extends View {
             (span) =>
               html`<li>
                 <div class="row spread">
-                  <span>${span.label}</span>
+                  <span class=${span.looks === "model" ? "" : "sentence"}>${span.label}</span>
                   <span class="figure quiet"
                     >${span.looks === "handover" ? nothing : texts.duration(span.end - span.begin)}</span
                   >
@@ -138,11 +138,15 @@ export class TurnView extends View {
       const label = one.answered_by || this.text("turn.inference");
       return { label, note: this.tokens(one), begin: one.began_ms, middle, end, looks: "model" };
     });
+    const calls = [...turn.calls];
     const tools = turn.tools.flatMap((tool): Span[] => {
+      const at = calls.findIndex(({ name }) => name === tool.name);
+      const [call] = at < 0 ? [] : calls.splice(at, 1);
       if (tool.began_ms === null) return [];
       const end = tool.duration_ms === null ? cutOff : tool.began_ms + tool.duration_ms;
       const looks = tool.is_error ? "bad" : "tool";
-      return [{ label: tool.name, note: "", begin: tool.began_ms, middle: tool.began_ms, end, looks }];
+      const label = call?.sentence || tool.name;
+      return [{ label, note: "", begin: tool.began_ms, middle: tool.began_ms, end, looks }];
     });
     const handovers = turn.handovers.map(({ at_ms, to, reason }): Span => {
       const label = this.text("turn.handover", { name: to });

@@ -207,6 +207,7 @@ class DeviceIntent(intent.IntentHandler):
     settings: Mapping[str, DeviceValue]
     """By slot."""
     description: str | None = None
+    title: str = ""
     service: str = ""
     """The action of an intent that sets no value."""
 
@@ -618,22 +619,33 @@ async def async_told_values(
 
 DEVICE_INTENTS: Final = (
     DeviceIntent(
-        SET_CLIMATE, CLIMATE, _CLIMATE, "Sets thermostats and air conditioners"
+        SET_CLIMATE,
+        CLIMATE,
+        _CLIMATE,
+        "Sets thermostats and air conditioners",
+        "Set heating and cooling",
     ),
     DeviceIntent(
         SET_PLAYER,
         MEDIA_PLAYER,
         _PLAYER,
         "Sets how a player plays",
+        "Set player options",
     ),
     DeviceIntent(
         JOIN_PLAYERS,
         MEDIA_PLAYER,
         _JOIN,
         "Has others play along",
+        "Group players",
     ),
     DeviceIntent(
-        PART_PLAYERS, MEDIA_PLAYER, {}, "Takes a player out of its group", "unjoin"
+        PART_PLAYERS,
+        MEDIA_PLAYER,
+        {},
+        "Takes a player out of its group",
+        "Ungroup player",
+        "unjoin",
     ),
 )
 

@@ -40,9 +40,12 @@ class DeviceTool(llm.IntentTool):
     ) -> None:
         """Describe the intent."""
         name = own_name(_NAMES.get(handler.intent_type, handler.intent_type))
-        title = handler.description
         super().__init__(
-            name, handler, title=title, integration=DOMAIN, annotations=_ANNOTATIONS
+            name,
+            handler,
+            title=handler.title,
+            integration=DOMAIN,
+            annotations=_ANNOTATIONS,
         )
         states = [*able]
         settings = handler.settings

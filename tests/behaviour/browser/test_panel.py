@@ -180,6 +180,10 @@ async def test_a_turn_is_found_looked_at_and_deleted(
         panel.get_by_role("heading", name="I cannot see what I am cooking")
     ).to_be_visible()
     await expect(panel.get_by_role("heading", name=text("turn.times"))).to_be_visible()
+    time_of_call = panel.get_by_role("listitem").filter(
+        has=frontend.page.locator("svg.tool")
+    )
+    await expect(time_of_call).to_contain_text("turned on Kitchen Pendant")
     raw_call = panel.get_by_text(text("turn.raw")).first
     await raw_call.click()
     await expect(panel.get_by_text('"Kitchen Pendant"').first).to_be_visible()

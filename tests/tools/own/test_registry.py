@@ -13,6 +13,7 @@ from custom_components.chatterbox.agent.messages import (
     ToolDefinition,
 )
 from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.effects.device_intents import DEVICE_INTENTS
 from custom_components.chatterbox.effects.effect import Effects
 from custom_components.chatterbox.memory import async_setup_memory
 from custom_components.chatterbox.memory.fact_tools import (
@@ -109,6 +110,7 @@ def test_those_that_are_shared_have_titles_that_are_translated(
     titles = [tool.shared.title for tool in own_tools(hass) if tool.shared]
 
     assert len(titles) == 2
+    titles += [one.title for one in DEVICE_INTENTS]
     assert all(template(f"common.tool_title_{slugify(title)}") for title in titles)
 
 
