@@ -506,6 +506,19 @@ async def test_both_of_three_are_asked_about(home_with_alarms: HomeAssistant) ->
     )
 
 
+async def test_the_last_alarm_is_cancelled_if_it_was_made_last(
+    home_with_alarms: HomeAssistant,
+) -> None:
+    alarm = remind("spoken alarm")
+    latest = replace(alarm, id="latest", due=dt_util.now() + timedelta(days=3))
+    await async_get_plans(home_with_alarms).async_add(latest)
+
+    assert await described(home_with_alarms, "cancel the last alarm") == "cancel latest"
+    assert (await described(home_with_alarms, "cancel the last two alarms")).startswith(
+        "Which one should I cancel"
+    )
+
+
 async def test_a_plan_with_an_alarm_in_its_text_is_only_cancelled_after_a_question(
     home: HomeAssistant,
 ) -> None:

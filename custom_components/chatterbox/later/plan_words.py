@@ -7,7 +7,7 @@ without a role are only allowed where a text of the person's own may stand.
 from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
-from itertools import dropwhile, zip_longest
+from itertools import dropwhile, takewhile, zip_longest
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -19,13 +19,15 @@ from .telling import ReminderKind
 
 type PlanAct = Literal["ask", "list", "cancel", "move", "alarm", "remind", ""]
 
-_SILENT: Final = frozenset({"filler", "about", "thanks"})
+_SILENT: Final = frozenset({"filler", "mine", "about", "thanks"})
 _HAN: Final = "\u3400"
 """The first sign of a script without spaces, in which words follow a time that precede it elsewhere."""
 _KINDS: Final = frozenset({*ReminderKind, "plan"})
+_DENYING: Final = frozenset({"denial", "only"})
 _COSTS: Final = {
     "word": 1.0,
     "filler": 0.4,
+    "mine": 0.4,
     "about": 0.25,
     "one": 0.45,
 }
@@ -33,12 +35,15 @@ _COST: Final = 0.3
 _ON_NAMED: Final[Mapping[str, PlanAct]] = {
     "ask": "ask",
     "cancel": "cancel",
+    "move": "move",
 }
 """Acts on plans that are named by words of their own."""
 _ALL_PLANS: Final = (["cancel", "all", "plan"], ["all", "plan", "cancel"])
 """Roles of a request to cancel everything."""
-_MAKES_ALARM: Final = frozenset({"alarm", "set", "turn", "on"})
+_MAKES_ALARM: Final = frozenset({"alarm", "set", "turn", "on", "only"})
 """Roles of a request for an alarm."""
+_SOME: Final = frozenset({"next", "last", "both", "all"})
+"""Roles that tell which of several plans are meant."""
 
 
 class _Words(BaseModel):
@@ -57,6 +62,8 @@ class _Words(BaseModel):
 
     `off` cancels, also after `turn` and `set`. `move` has requests for another time of
     what was just planned or heard, too. `one` is for one of several plans: "the one".
+    `next` and `last` mean that plan, or two with `both`. `mine` with a kind alone asks for plans.
+    `only` denies all but an alarm.
     `named` stands before the name of an alarm. `filler` changes nothing: articles,
     courtesy; `about` is the same, before the text of a reminder."""
 
@@ -169,13 +176,21 @@ class _Request:
         """The request; None if there is none, or more than one."""
         loud = [one for one in self.phrases if one.role not in _SILENT]
         roles = frozenset(one.role for one in loud)
-        begin = _begin(loud, roles)
+        begin = _begin(
+            loud,
+            roles,
+            is_mine=self._is_mine,
+        )
         if begin is not None:
             text = self._text(
                 begin,
                 is_set=loud[0].role == "set",
             )
-        elif len(loud) > 1 and (loud[0].role, loud[-1].role) == ("word", "remind"):
+        elif (
+            len(loud) > 1
+            and (loud[0].role, loud[-1].role) == ("word", "remind")
+            and "denial" not in roles
+        ):
             start = loud[0].start
             end = loud[-1].start
             text = self._raw([one for one in self.phrases if start <= one.start < end])
@@ -194,27 +209,18 @@ class _Request:
     ) -> PlanWords | None:
         """Return a request about plans that there are, or for an alarm."""
         kinds = {one.role: one for one in loud if one.role in _KINDS}
-        if "denial" in roles:
+        is_only = "only" in roles and not roles <= _MAKES_ALARM | {"wake"}
+        if is_only or "denial" in roles:
             return None
         if "word" in roles or len(kinds) > 1:
-            act = _ON_NAMED.get(loud[0].role)
-            if act:
-                named = self._named(loud)
-            else:
-                named = ""
-            if act and named:
-                return PlanWords(
-                    act,
-                    text=named,
-                    roles=roles,
-                )
-            return None
+            return self._of_named(loud, roles)
         kind = next(iter(kinds), "")
         # "All plans" are everything, and nobody asks for that: "have you planned".
         if [one.role for one in loud] in _ALL_PLANS:
             kind = ""
             roles = roles - {"plan"}
-        if roles == {"next", kind}:  # "next alarm"
+        is_told = self._is_mine or not roles.isdisjoint(_SOME)
+        if is_told and kind in roles and roles <= {kind, *_SOME}:  # "next alarm"
             roles |= {"ask"}
         act = _act(roles, kind)
         if act is None:
@@ -226,6 +232,24 @@ class _Request:
             self._raw([*kinds.values()]),
             roles,
         )
+
+    def _of_named(
+        self, loud: Sequence[_Phrase], roles: frozenset[str]
+    ) -> PlanWords | None:
+        """Return a request about plans that are named by words of their own."""
+        act = _ON_NAMED.get(loud[0].role)
+        if loud[0].role == "off" and not roles.isdisjoint(_KINDS):
+            act = "cancel"
+        if act is None:
+            return None
+        named = self._named(loud)
+        return PlanWords(act, text=named, roles=roles) if named else None
+
+    @property
+    def _is_mine(self) -> bool:
+        """Whether it begins with a word such as "my"."""
+        first = takewhile(lambda one: one.role in _SILENT, self.phrases)
+        return any(one.role == "mine" for one in first)
 
     def _raw(self, phrases: Sequence[_Phrase]) -> str:
         """Return the words of some phrases as they were said."""
@@ -254,8 +278,8 @@ class _Request:
             before = []
         is_joined = any(one.role == "about" for one in before)
         if phrases and (
-            phrases[-1].role == "denial"
-            or (phrases[0].role == "denial" and not is_joined)
+            phrases[-1].role in _DENYING
+            or (phrases[0].role in _DENYING and not is_joined)
         ):
             return None
         if any(one.role not in _SILENT for one in phrases):
@@ -281,7 +305,7 @@ class _Request:
         after = [
             one for one in self.phrases if one.start >= end and one.role != "thanks"
         ]
-        return self._raw(_within(after, {"about", "filler"}, set()))
+        return self._raw(_within(after, {"about", "filler", "mine"}, set()))
 
 
 def _within(
@@ -296,9 +320,13 @@ def _within(
 def _begin(
     loud: Sequence[_Phrase],
     roles: frozenset[str],
+    *,
+    is_mine: bool,
 ) -> int | None:
     """Return the word after which the text of a reminder may begin; None if there is no request for one."""
-    is_asked = not roles.isdisjoint({"ask", "count"}) and loud[0].role != "set"
+    is_asked = is_mine or (
+        not roles.isdisjoint({"ask", "count"}) and loud[0].role != "set"
+    )
     for phrase, following in zip_longest(loud, loud[1:]):
         if phrase.role == "alarm" and following and following.role == "named":
             return following.end
@@ -330,6 +358,6 @@ def _act(
     if "move" in roles:
         return "move" if roles <= {"move", "set", "it", "one", *_KINDS} else None
     is_alarm = "alarm" in roles and roles <= _MAKES_ALARM and roles != {"alarm", "turn"}
-    if is_alarm or roles == {"wake"}:
+    if is_alarm or roles - {"only"} == {"wake"}:
         return "alarm"
     return "" if roles <= {"one", *_KINDS} else None

@@ -423,7 +423,7 @@ class _Sentence:
         times = [*_times_in(answer, language)][:-1]
         for time in times:
             rest = plan_words(time.rest, language)
-            if rest and rest.act == "":
+            if rest and rest.roles <= {"one", *_KINDS}:
                 chosen = self.known.due_at(
                     plans,
                     time.words,
@@ -487,11 +487,19 @@ class _Sentence:
     def _meant(
         self, plans: Sequence[FuturePlan], time: str, roles: frozenset[str]
     ) -> Sequence[FuturePlan]:
-        """Return those of some plans that are due at a time, if one is said, or only the next of them."""
+        """Return those of some plans that are due at a time, if one is said, or only the next or last of them.
+
+        All are meant where the last ones that were made are others.
+        """
         if time:
             plans = self.known.due_at(plans, time)
+        count = _count_of(roles)
         if "next" in roles:
-            return plans[:1]
+            return plans[:count]
+        if "last" in roles:
+            latest = [plan for plan in self.known.all if plan in plans][-count:]
+            if {*latest} == {*plans[-count:]}:
+                return plans[-count:]
         return plans
 
     def _is_of_kind(
@@ -534,9 +542,9 @@ class _Sentence:
             has_days and any(plan.every for plan in plans)
         ):
             return False
-        if "all" in words.roles:
+        if "all" in words.roles and "last" not in words.roles:
             return has_days or not time
-        return len(plans) == (2 if "both" in words.roles else 1)
+        return len(plans) == _count_of(words.roles)
 
     def _listing(
         self, roles: frozenset[str], plans: Sequence[FuturePlan]
@@ -595,8 +603,7 @@ class _Sentence:
         found = self._move_of_kind()
         if found is None:
             return None
-        kind, (*old, new) = found
-        plans = self.known.of_kind(kind)
+        kind, (*old, new), plans = found
         if old:
             meant = self.known.due_about(
                 plans,
@@ -649,13 +656,25 @@ class _Sentence:
         named = (names_days(words, self.language), names_sun(words, self.language))
         return moment.names_hour or any(named)
 
-    def _move_of_kind(self) -> tuple[ReminderKind, Sequence[str]] | None:
-        """Return the kind of plan that is to be moved, and the times among which words tell its new one, the last."""
+    def _move_of_kind(
+        self,
+    ) -> tuple[ReminderKind, Sequence[str], Sequence[FuturePlan]] | None:
+        """Return the kind of plan that is to be moved, times of which the last is its new one, and those it may be."""
         text = self.user_input.text
         for timed in (_with_at(text, self.language), text):  # "to eight" is "at"
             _, words, times = self._divided(timed)
-            if times and words and words.act == "move" and words.kind in _MOVABLE:
-                return ReminderKind(words.kind), times
+            kinds = words.roles & _MOVABLE if words and words.act == "move" else ()
+            if not (times and words and len(kinds) == 1):
+                continue
+            kind = ReminderKind(*kinds)
+            named = words.text or ""
+            plans = self.known.of_kind(kind)
+            if is_resolved(named, self.language):  # "my Friday alarm"
+                return kind, [named, *times], plans
+            if named:
+                called = self.known.called(named)
+                plans = [plan for plan in plans if plan in called]
+            return (kind, times, plans) if plans or not named else None
         return None
 
     def _may_watch(self, kind: ReminderKind) -> bool:
@@ -927,7 +946,9 @@ class _Sentence:
         rest, words, times = self._divided(self.user_input.text)
         if words and words.roles in ({"cancel"}, {"cancel", "it"}) and not times:
             return ()
-        is_move = not rest or (words and words.act == "move" and not words.kind)
+        is_move = not rest or (
+            words and words.act == "move" and not (words.kind or words.text)
+        )
         return times if is_move and 0 < len(times) <= 2 else None  # noqa: PLR2004 old and new
 
     def _changed(self, times: Sequence[str]) -> RecognizedRequest | None:
@@ -1190,7 +1211,18 @@ def _readings(
     """Yield the ways to read a request about plans, each with its time."""
     for time in _times_in(text, language):
         words = plan_words(time.rest, language)
-        if words:
+        named = words.text if words and words.act in _ON_KNOWN else ""
+        if named and not time.words and is_resolved(named, language):
+            rest = _without_times(text, [named])  # "my morning alarm"
+            yield (
+                replace(
+                    time,
+                    words=named,
+                    rest=rest,
+                ),
+                plan_words(rest, language) or PlanWords(""),
+            )
+        elif words:
             yield time, words
 
 
@@ -1208,7 +1240,17 @@ def _says_no_more(rest: str, language: str) -> bool:
     if not rest or understand_answer(rest, language) is not Meaning.OTHER:
         return True
     words = plan_words(rest, language)
-    return words is not None and words.act in {"", "move"} and not words.kind
+    return (
+        words is not None
+        and not words.kind
+        and words.act in {"", "move"}
+        and not words.text
+    )
+
+
+def _count_of(roles: frozenset[str]) -> int:
+    """Return how many of several plans are meant."""
+    return 2 if "both" in roles else 1
 
 
 def _is_local(history: Transcript) -> bool:
