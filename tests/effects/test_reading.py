@@ -626,6 +626,25 @@ async def test_the_weather_of_an_hour_is_told(
     assert "Thursday will be rainy" in tomorrow
 
 
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("will it be over ten degrees tomorrow", "Yes. Thursday"),
+        ("is it going to be over thirty degrees today", "No. Wednesday"),
+        ("will the temperature go below zero tonight", "No. Wednesday"),
+        ("is it going to be under eight degrees on friday", "Yes. Friday"),
+        ("is it colder than ten degrees outside", "No. Now"),
+        ("is it over ten degrees at five pm", "Yes. At five"),
+        ("it's going to rain tomorrow isn't it", "Yes. Thursday"),
+    ],
+)
+async def test_whether_the_weather_is_so_is_answered_yes_or_no(
+    freezer: FrozenDateTimeFactory, home: HomeAssistant, words: str, answer: str
+) -> None:
+    freezer.move_to("2026-12-02 10:00:00+00:00")
+    assert speech(await say(home, words)).startswith(answer)
+
+
 async def test_an_accent_tells_a_time_from_a_temperature(
     freezer: FrozenDateTimeFactory, home: HomeAssistant
 ) -> None:

@@ -81,6 +81,53 @@ async def test_the_weekday_of_a_date_is_the_answer(hass: HomeAssistant) -> None:
         assert await talk.say(question) == answer
 
 
+@pytest.mark.parametrize(
+    ("language", "question", "answer"),
+    [
+        ("en", "when is christmas?", "Friday, December 25, 2026"),
+        ("en", "how many days until christmas?", "25 days: Friday, December 25, 2026"),
+        ("en", "how many days till friday?", "4 days: Friday, December 4, 2026"),
+        ("de", "wie viele Tage noch bis Ostern?", "118 Tage: Sonntag, "),
+        ("fr", "combien de jours avant noël ?", "25 jours: vendredi, 25 décembre"),
+        ("pt", "quantos dias faltam para o natal?", "25 dias: "),
+        ("zh-Hans", "离圣诞节还有几天？", "25天: 星期五"),  # noqa: RUF001 Chinese mark
+    ],
+)
+async def test_the_days_until_a_feast_are_counted(
+    hass: HomeAssistant,
+    freezer: FrozenDateTimeFactory,
+    language: str,
+    question: str,
+    answer: str,
+) -> None:
+    freezer.move_to("2026-11-30T12:00:00+00:00")
+    talk = await _talk(hass, HOME, language)
+
+    assert (await talk.say(question)).startswith(answer)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how many days?",
+        "how many days since christmas?",
+        "how many days after christmas?",
+        "how many days until my birthday?",
+        "how long until dinner?",
+        "how many days until christmas in london?",
+        "when is christmas dinner?",
+        "when is orthodox christmas?",
+    ],
+)
+async def test_days_until_what_has_no_date_are_not_counted(
+    hass: HomeAssistant, question: str
+) -> None:
+    talk = await _talk(hass, HOME)
+
+    await talk.say(question)
+    assert talk.results[-1].is_error
+
+
 async def test_whether_a_near_day_is_a_weekday_is_answered_with_the_day(
     hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> None:

@@ -49,7 +49,7 @@ from ..nlu.happenings import Happening, happening_lexicon, happenings
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.messages import SpokenMessage, spoken_message
 from ..nlu.past import PastQuestion, past_lexicon, past_question
-from ..nlu.questions import MOST_TOLD
+from ..nlu.questions import MOST_TOLD, UNTIL
 from ..nlu.reading import Reading, read, telling_text
 from ..nlu.requests import (
     Choice,
@@ -71,7 +71,12 @@ from ..nlu.understanding import is_assumed, understand
 from ..nlu.vocabulary import HomeVocabulary, KnownEntity, KnownMode, NamedPlace
 from ..nlu.zones import zones
 from ..people.speakers import async_speaker_area
-from ..speech.text.times import prepare, resolve_time, times_in
+from ..speech.text.times import (
+    prepare,
+    resolve_time,
+    times_in,
+    with_feasts,
+)
 from .device_intents import (
     DEVICE_INTENTS,
     JOIN_PLAYERS,
@@ -687,25 +692,44 @@ def _names_hidden(
     return False
 
 
+def _divided_at_dates(
+    text: str,
+    names: HomeVocabulary,
+) -> Iterator[tuple[str, str]]:
+    """Yield the words of each date in a question, and the question without it."""
+    language = names.words.language
+    counting = (
+        one.text(span.start, span.end)
+        for one in read(text, names)[:1]
+        for span in one.spans
+        if span.value == UNTIL
+    )
+    counted = next(counting, "")  # its "days until" would belong to the time
+    dated = text.replace(counted, " ", 1)
+    for question in dict.fromkeys((dated, with_feasts(dated, language))):
+        for time in times_in(question, language, joined=True, has_days=bool(counted)):
+            yield time.words, f"{time.rest} {counted}".strip()
+
+
 def _read_date(
     user_input: ConversationInput,
     names: HomeVocabulary,
 ) -> ReadSentence:
     """Return a question about a date that is not one of the days of the lexicon: "the twenty second of March"."""
     now = dt_util.now()
-    for time in times_in(user_input.text, user_input.language, joined=True):
-        match understand(time.rest, names, Surroundings()):
+    for words, rest in _divided_at_dates(user_input.text, names):
+        match understand(rest, names, Surroundings()):
             case [WorldQuestion(days=() | ("0",)) as question] if question.topics != (
                 "time",
             ):
                 moment = resolve_time(
-                    time.words,
+                    words,
                     now=now,
                     language=user_input.language,
                     sun=lambda _event, _day: None,
                 )
                 if moment is None:
-                    return NOTHING_READ
+                    continue
                 if moment.names_hour and question.topics != ("date",):
                     timed = replace(
                         question,

@@ -59,6 +59,8 @@ class Role(StrEnum):
     STATE = "state"
     AMOUNT = "amount"
     """A number with its unit."""
+    LIMIT = "limit"
+    """Words before an amount that something may be above or below."""
     LEVEL = "level"
     """An amount in words: the most, half."""
     COLOUR = "colour"

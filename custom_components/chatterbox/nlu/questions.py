@@ -7,7 +7,7 @@ from typing import Final
 
 from .kinds import BY_STATE, CLASSES, KINDS, ON_OFF, EntityKind
 from .lexicon import ARTICLE, SILENT, WEEKDAYS, Role, tokens_of_phrase
-from .reading import NAMING, Parts, Reading
+from .reading import NAMING, Parts, PhraseSpan, Reading
 from .requests import StateQuestion, WorldQuestion
 from .targets import ROBOTS, places_of
 from .vocabulary import HomeVocabulary, KnownEntity
@@ -30,14 +30,24 @@ _GENERAL: Final = frozenset({"weather", "temperature"})
 """Topics that are answered with all that the weather is."""
 _WARMTH: Final = (["feel"], ["temperature"])
 """Topics of questions that are about rooms as well: "how many degrees are there in the kitchen"."""
-_CLOCK: Final = frozenset({"time", "date"})
+UNTIL: Final = "until"
+"""The topic of a question how long it is until a date."""
+_CLOCK: Final = (
+    ["time"],
+    ["date"],
+    ["time", "date"],
+    ["date", "time"],
+    [UNTIL],
+)
 SUN: Final = ("sunrise", "sunset")
 """Topics of questions when the sun rises and sets."""
 NOBODY: Final = "nobody"
 """The topic of a question about the people at home, where no person is known."""
 ALONE: Final = frozenset({"help", "hello", "good_morning", "good_night", "thanks"})
 """Topics of sentences that hold nothing else."""
-_WHETHER: Final = frozenset({"is", "need", "when", "will"})
+_WHETHER: Final = frozenset({"is", "need", "tag", "when", "will"})
+_OF_OTHERS: Final = frozenset({"anyone", "where", "who"})
+"""Forms of questions about people and things: "where's my umbrella"."""
 _DAYS: Final = (
     ("when", "week"),
     ("will", "0"),
@@ -432,9 +442,8 @@ def world_question(parts: Parts) -> WorldQuestion | None:
     """Return the question about the time or the weather that all words ask, or a greeting."""
     topics = parts.values(Role.TOPIC)
     is_elsewhere = any(span.named for span in parts.all(Role.PLACE))
-    is_told = parts.spans[0].role is Role.PRONOUN  # "it is cold"
     is_explained = _OF_QUESTIONS.issuperset(parts.by_role)
-    if is_elsewhere or is_told or not is_explained:
+    if is_elsewhere or _is_told(parts) or not is_explained:
         return None
     match topics:
         case []:
@@ -448,12 +457,37 @@ def world_question(parts: Parts) -> WorldQuestion | None:
             return WorldQuestion(("song",)) if is_here else None
         case [topic] if topic in SUN:
             return _about_sun(parts, topic)
-        case [_, *_] if _CLOCK.issuperset(topics):
+        case _ if topics in _CLOCK:
             return _about_clock(parts, topics)
         case [_, *_] if is_about_weather(topics):
             return _about_weather(parts, topics)
         case _:
             return None
+
+
+def _is_told(parts: Parts) -> bool:
+    """Return whether words tell of something: "it is cold", but not "it is cold, isn't it"."""
+    first = parts.spans[0]
+    is_begun = first.role is Role.PRONOUN or first.value == "told"
+    return is_begun and parts.spans[-1].value != "tag"
+
+
+def limit_question(parts: Parts) -> WorldQuestion | None:
+    """Return the question whether it is above or below some degrees: "will it be over 30 degrees tomorrow"."""
+    match parts.all(Role.LIMIT, Role.AMOUNT):
+        case [
+            PhraseSpan(role=Role.LIMIT) as limit,
+            PhraseSpan(value="degrees") | PhraseSpan(value="", number=0) as amount,
+        ] if limit.end == amount.start:
+            warmth = replace(limit, role=Role.TOPIC, value="feel")
+        case _:
+            return None
+    spans = [warmth if one is limit else one for one in parts.spans]
+    question = world_question(parts.of([one for one in spans if one is not amount]))
+    is_whether = _WHETHER.issuperset(parts.values(Role.QUESTION))
+    if question and question.is_whether and is_whether:
+        return replace(question, topics=(limit.value,), limit=amount.number)
+    return None
 
 
 def _about_weather(
@@ -462,9 +496,9 @@ def _about_weather(
 ) -> WorldQuestion | None:
     is_marked = parts.reading.is_asked
     is_indoors = bool(parts.all(Role.QUANTIFIER)) and topics in _WARMTH
-    if parts.all(Role.ZONE) or is_indoors:
-        return None
     forms = {*parts.values(Role.QUESTION)}
+    if any((parts.all(Role.ZONE), is_indoors, forms & _OF_OTHERS)):
+        return None
     phenomena = tuple(topic for topic in topics if topic not in _GENERAL)
     is_whether = _is_whether(
         parts,

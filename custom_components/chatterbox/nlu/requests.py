@@ -84,6 +84,8 @@ class WorldQuestion:
     """The date that is asked about, if it is none of the `days`."""
     hour: datetime | None = None
     """The hour that is asked about."""
+    limit: float = 0
+    """The degrees that it may be `above` or `below`, its topic."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,12 @@ from .lexicon import (
     tokens_of_phrase,
 )
 from .modes import device_settings, setting_question
-from .questions import following_question, state_question, world_question
+from .questions import (
+    following_question,
+    limit_question,
+    state_question,
+    world_question,
+)
 from .reading import (
     ACTING,
     DURATIONS,
@@ -277,7 +282,8 @@ def _after(
 
 
 def _question(parts: Parts) -> WorldQuestion | StateQuestion | None:
-    return world_question(parts) or setting_question(parts) or state_question(parts)
+    world = limit_question(parts) or world_question(parts)
+    return world or setting_question(parts) or state_question(parts)
 
 
 def _is_cut_question(parts: Parts) -> bool:

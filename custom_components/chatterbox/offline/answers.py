@@ -49,7 +49,7 @@ from ..internals.conversation import async_texts
 from ..internals.todo import items_on_list
 from ..nlu.lexicon import WEEKDAYS
 from ..nlu.modes import SETTING
-from ..nlu.questions import ALONE, NOBODY, SUN
+from ..nlu.questions import ALONE, NOBODY, SUN, UNTIL
 from ..nlu.requests import (
     Choice,
     EntityCommand,
@@ -59,7 +59,12 @@ from ..nlu.requests import (
     WorldQuestion,
 )
 from ..speech.sentences import async_get_sentences
-from ..speech.text.times import spoken_date, spoken_time, spoken_weekday
+from ..speech.text.times import (
+    spoken_date,
+    spoken_days,
+    spoken_time,
+    spoken_weekday,
+)
 from .handling import state_sentence
 
 _CONDITIONS: Final = read_data_file(
@@ -91,8 +96,14 @@ class _Forecast:
     low: float | None
     rain: float
 
-    def has(self, topic: str) -> bool:
-        """Return whether a day has what was asked about."""
+    def has(self, question: WorldQuestion) -> bool:
+        """Return whether a day has what is asked about."""
+        topic = question.topics[0]
+        if topic == "above":
+            return self.high > question.limit
+        if topic == "below":
+            low = self.high if self.low is None else self.low
+            return low < question.limit
         return self.condition in _CONDITIONS.get(topic, ()) or (
             topic == "rain" and self.rain >= _LIKELY
         )
@@ -150,6 +161,11 @@ class _Answers:
             return self.sentences[f"spoken_{topic}"]
         if topic in SUN:
             return self._sun_answer(question)
+        if topic == UNTIL:
+            if on is None:
+                return None
+            days = spoken_days((on - dt_util.now().date()).days, self.language)
+            return f"{days}: {spoken_date(on, self.language, is_first=False)}"
         if topic == "date":
             on = on or next(_days(question.days, dt_util.now().date()))
             return spoken_date(on, self.language)
@@ -280,10 +296,11 @@ class _Answers:
         is_whether = question.is_whether and topic in _CONDITIONS
         has_time = question.on or question.hour
         if not has_time and {*question.days} <= _NOW:
-            is_so = state.state in _CONDITIONS.get(topic, ())
+            high = state.attributes["temperature"]
+            now = _Forecast(dt_util.now(), state.state, high, None, 0)
             answer = teller.now(state)
             if is_whether:
-                return f"{teller.whether(is_so=is_so)} {answer}"
+                return f"{teller.whether(is_so=now.has(question))} {answer}"
             return answer
         tell = teller.day
         forecast = list[_Forecast]()
@@ -298,7 +315,7 @@ class _Answers:
             forecast = _of_days(rows, question)
         if not is_whether or not forecast:
             return " ".join(map(tell, forecast)) or None
-        having = [one for one in forecast if one.has(topic)]
+        having = [one for one in forecast if one.has(question)]
         answers = map(tell, having or forecast[:1])
         return " ".join((teller.whether(is_so=bool(having)), *answers))
 

@@ -219,6 +219,8 @@ class _Words(_Table):
     that make a time another one: until, except. `joint`: between two times, either of
     which may be meant. `not`: before a time that is not meant. `but`: before the one
     that is, after that. `someday`: a day that nobody knows here, beside a time."""
+    feasts: Mapping[str, str] = {}
+    """Feasts of some days, by the day that is told of those whose date is asked for."""
     topics: str
     """A `<time>` among words that make it a part of a text: "about tomorrow"."""
     spoken: Spoken

@@ -19,7 +19,7 @@ from pydantic import StringConstraints
 
 from ...agent.text import MOST_UNDERSTOOD, base_language, read_data_file
 from .language import LANGUAGES, number_words
-from .phrases import Token
+from .phrases import Token, divided
 from .time_phrases import (
     FALLBACK,
     TIME,
@@ -1674,6 +1674,19 @@ def _counted(
     last = len(forms) - 1
     form = forms[_FORMS.get(written_out.plural(str(count)), last)]
     return f"{count}{written_out.gap}{form}"
+
+
+def with_feasts(text: str, language: str) -> str:
+    """Return a question about a date with the days that are told of feasts: "Christmas" is its first day."""
+    for day, names in WORDS[_spoken_language(language)].feasts.items():
+        for name in divided(names):
+            text = re.sub(rf"\b{name}\b", day, text, flags=re.IGNORECASE)
+    return text
+
+
+def spoken_days(days: int, language: str) -> str:
+    """Return a number of days in words."""
+    return _counted(_spoken_language(language), "day", days)
 
 
 def spoken_weekday(day: date, language: str) -> str:
