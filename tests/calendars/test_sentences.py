@@ -211,3 +211,16 @@ async def test_an_entry_steers_nothing_without_a_model(
     assert "Tea" in answer_text
     assert unlocked == "Unlock the Front Door?"
     assert planned == "At nine this evening, in 11 hours: lock the Front Door."
+
+
+async def test_the_schedule_is_in_the_calendar_or_else_what_is_planned(
+    hass: HomeAssistant, calendar: BookedCalendar
+) -> None:
+    await say(hass, "remind me at nine in the evening to eat")
+    calendar.events = [event("Tea", "2026-12-04 15:00", "2026-12-04 16:00")]
+    booked = await say(hass, "what's my schedule?")
+    calendar.events = []
+    free = await say(hass, "what's my schedule?")
+
+    assert ("Tea" in booked, "eat." in booked) == (True, False)
+    assert free == "At nine this evening, in 11 hours: eat."

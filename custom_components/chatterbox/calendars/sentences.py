@@ -69,7 +69,9 @@ async def _async_has_events(
     when: str,
     language: str,
 ) -> bool:
-    """Return whether something is in a calendar at a time, as is told where it might as well be a plan."""
+    """Return whether something is in a calendar at a time, or at all, as is told where it might as well be a plan."""
+    if not when:
+        return bool((await calendars.async_next(calendars.ids)).events)
     time = resolve_range(
         when,
         now=dt_util.now(),

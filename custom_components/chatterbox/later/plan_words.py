@@ -7,7 +7,7 @@ without a role are only allowed where a text of the person's own may stand.
 from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
-from itertools import dropwhile, takewhile, zip_longest
+from itertools import dropwhile, zip_longest
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -248,8 +248,7 @@ class _Request:
     @property
     def _is_mine(self) -> bool:
         """Whether it begins with a word such as "my"."""
-        first = takewhile(lambda one: one.role in _SILENT, self.phrases)
-        return any(one.role == "mine" for one in first)
+        return [one.role for one in self.phrases[:1]] == ["mine"]
 
     def _raw(self, phrases: Sequence[_Phrase]) -> str:
         """Return the words of some phrases as they were said."""

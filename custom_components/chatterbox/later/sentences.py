@@ -493,7 +493,7 @@ class _Sentence:
         """
         if time:
             plans = self.known.due_at(plans, time)
-        count = _count_of(roles)
+        count = 1 + ("both" in roles)
         if "next" in roles:
             return plans[:count]
         if "last" in roles:
@@ -544,7 +544,7 @@ class _Sentence:
             return False
         if "all" in words.roles and "last" not in words.roles:
             return has_days or not time
-        return len(plans) == _count_of(words.roles)
+        return len(plans) == 1 + ("both" in words.roles)
 
     def _listing(
         self, roles: frozenset[str], plans: Sequence[FuturePlan]
@@ -1246,11 +1246,6 @@ def _says_no_more(rest: str, language: str) -> bool:
         and words.act in {"", "move"}
         and not words.text
     )
-
-
-def _count_of(roles: frozenset[str]) -> int:
-    """Return how many of several plans are meant."""
-    return 2 if "both" in roles else 1
 
 
 def _is_local(history: Transcript) -> bool:

@@ -60,6 +60,7 @@ from .vocabulary import HomeVocabulary
 _OF_LISTS: Final = (SILENT | ACTING | NAMING | {Role.TEXT, Role.DAY, Role.BE}) | {
     Role.QUESTION,
     Role.QUANTIFIER,
+    Role.PRONOUN,
 }
 _LIST: Final = "todo"
 _LISTS: Final = frozenset({"list", "lists"})
@@ -329,23 +330,41 @@ def _of_list(parts: Parts) -> ListRequest | OpenQuestion | None:
     is_explained = _OF_LISTS.issuperset(parts.by_role)
     if not is_explained or act not in {*_OF_ITEMS, "read", "has"}:
         return None
-    lists = frozenset[str]().union(*(one.ids for one in parts.named))
-    kinds = {*parts.values(Role.KIND)}
-    is_list = parts.names.domains(lists) <= {_LIST} and kinds <= _LISTS
-    if not is_list or len(lists) > 1:
+    list_id = _list_meant(parts)
+    if list_id is None:
         return None
-    request = ListRequest(act, "".join(lists))
-    is_named = bool(lists or kinds)
+    request = ListRequest(act, list_id)
+    named = parts.all(Role.KIND, Role.ENTITY)
     texts = parts.all(Role.TEXT)
     if act == "read":
-        return _whole_list(request, parts) if is_named and not texts else None
+        is_whole = not texts and (named or _is_it(request, parts))
+        return _whole_list(request, parts) if is_whole else None
     if len(texts) != 1 or {*parts.values(Role.DAY)} - {"0"}:
         return None
-    if is_named:
+    if named:
         return _on_list(request, texts[0], parts)
-    if _is_for_any_list(texts[0], parts):
+    if _is_for_any_list(texts[0], parts, request):
         return _with_items(request, texts[0], parts.reading)
     return None
+
+
+def _list_meant(parts: Parts) -> str | None:
+    """Return the list that is named, or that of the request before; empty where there is neither, None for others."""
+    lists = frozenset[str]().union(*(one.ids for one in parts.named))
+    kinds = {*parts.values(Role.KIND)}
+    last = parts.surroundings.last
+    if not (lists or kinds) and parts.names.domains(last) == {_LIST}:
+        lists = last  # "put butter on it"
+    is_list = parts.names.domains(lists) <= {_LIST} and kinds <= _LISTS
+    return "".join(lists) if is_list and len(lists) <= 1 else None
+
+
+def _is_it(
+    request: ListRequest,
+    parts: Parts,
+) -> bool:
+    """Return whether "it" is a list."""
+    return bool(request.list_id and parts.all(Role.PRONOUN))
 
 
 def _with_item(parts: Parts) -> Parts:
@@ -417,6 +436,7 @@ def _on_list(
 def _is_for_any_list(
     text: PhraseSpan,
     parts: Parts,
+    request: ListRequest,
 ) -> bool:
     """Return whether items are added where no list is named: "add eggs". Their words mean nothing else."""
     if any(
@@ -424,8 +444,11 @@ def _is_for_any_list(
     ):
         return False  # "add milk, the chores"
     after = [span.role for span in parts.spans if span.start >= text.end]
-    is_last = {Role.FILLER, Role.PARTICLE}.issuperset(after)
-    is_added = _acts_before(parts.reading, text.start) == {"add"}
+    is_it = _is_it(request, parts)
+    acts = {request.act if request.list_id else "add"}
+    last = {Role.PREPOSITION, Role.PRONOUN} if is_it else frozenset()
+    is_last = {Role.FILLER, Role.PARTICLE, *last}.issuperset(after)
+    is_added = is_it or _acts_before(parts.reading, text.start) == acts
     plain: dict[tuple[int, int], bool] = {}
     for at in range(text.start, text.end):
         for end, one in parts.reading.meanings(at):

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,32 @@ def test_a_sentence_has_one_meaning(language: str) -> None:
         for _, sentence, meaning in rows("requests", language)
     ]
     assert [one for one in wrong if one[1] != one[2]] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "meaning"),
+    [
+        ("en", "put butter on it", "add todo.shopping_list butter"),
+        ("en", "add butter and salt", "add todo.shopping_list butter, salt"),
+        ("en", "take butter off it", "remove todo.shopping_list butter"),
+        ("en", "what is on it", "read todo.shopping_list"),
+        ("de", "was steht drauf", "read todo.shopping_list"),
+        ("de", "setz Butter drauf", "add todo.shopping_list Butter"),
+        ("en", "add butter to the chores", "add todo.chores butter"),
+        ("en", "don't put butter on it", ""),
+        ("en", "put the floor lamp on", "on light.floor_lamp"),
+        ("en", "add two degrees", ""),
+        ("en", "turn it off", ""),
+    ],
+)
+def test_it_is_the_list_of_the_request_before(
+    language: str, sentence: str, meaning: str
+) -> None:
+    names = demo_names(language, words_of(language))
+    after = replace(HERE, last=frozenset({"todo.shopping_list"}))
+
+    assert "; ".join(map(short, understand(sentence, names, after))) == meaning
+    assert "todo" not in understood("put butter on it", language)
 
 
 @pytest.mark.parametrize("language", SENTENCES)

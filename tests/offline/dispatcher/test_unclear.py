@@ -175,3 +175,13 @@ async def test_a_yes_to_what_is_not_found_is_answered(hass: HomeAssistant) -> No
 
     assert await heard("play zzzz") == "Play zzzz on the Living Room Speaker?"
     assert await heard("yes") == "I couldn't find that to play."
+
+
+async def test_a_list_that_was_read_is_the_one_that_follows(
+    home: HomeAssistant,
+) -> None:
+    await say(home, "what's on my shopping list?")
+    await say(home, "put butter on it")
+
+    assert "butter" in speech(await say(home, "what's on it?")).lower()
+    assert "Butter" not in speech(await say(home, "what's on my to-do list?"))
