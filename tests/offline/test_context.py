@@ -6,12 +6,21 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
 from tests.demo_house.move_in import move_in
+from tests.support.llm_apis import satellite
 from tests.support.offline_talk import HOME, Talk
 from tests.support.one_home import in_one_home
 
 WEATHER = """
   - { name: Kitchen Blinds, id: cover.kitchen, area: kitchen, state: open, attributes: { device_class: blind } }
   - { name: Outside, id: weather.outside, state: sunny, attributes: { temperature: 14 } }
+"""
+
+THERMOSTAT = """
+  - name: Kitchen Thermostat
+    id: climate.kitchen
+    area: kitchen
+    state: heat
+    attributes: { hvac_modes: ["off", heat], current_temperature: 20, target_temperature: 19 }
 """
 
 
@@ -94,3 +103,17 @@ async def test_them_never_turns_on_blinds_beside_a_light(talk: Talk) -> None:
 
     assert talk.hass.states.is_state("light.hallway", "on")
     assert talk.hass.states.is_state("cover.kitchen", "closed")
+
+
+async def test_off_without_a_name_is_no_mode_of_the_heating(
+    hass: HomeAssistant,
+) -> None:
+    await move_in(hass, HOME + THERMOSTAT)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+    talk = Talk(hass, device_id=satellite(hass, "kitchen"))
+    for words in ("turn it off", "switch it off", "turn off"):
+        await talk.say(words)
+        assert "no_intent_match" in talk.results[-1].content, words
+
+    await talk.say("turn off the thermostat")
+    assert hass.states.is_state("climate.kitchen", "off")

@@ -49,7 +49,7 @@ from ..nlu.happenings import Happening, happening_lexicon, happenings
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.messages import SpokenMessage, spoken_message
 from ..nlu.past import PastQuestion, past_lexicon, past_question
-from ..nlu.questions import MOST_TOLD, UNTIL
+from ..nlu.questions import MOST_TOLD
 from ..nlu.reading import Reading, read, telling_text
 from ..nlu.requests import (
     Choice,
@@ -702,7 +702,7 @@ def _divided_at_dates(
         one.text(span.start, span.end)
         for one in read(text, names)[:1]
         for span in one.spans
-        if span.value == UNTIL
+        if span.value == "until"
     )
     counted = next(counting, "")  # its "days until" would belong to the time
     dated = text.replace(counted, " ", 1)
@@ -730,18 +730,13 @@ def _read_date(
                 )
                 if moment is None:
                     continue
-                if moment.names_hour and question.topics != ("date",):
-                    timed = replace(
-                        question,
-                        days=(),
-                        hour=moment.due,
-                    )
-                else:
-                    timed = replace(
-                        question,
-                        days=(),
-                        on=moment.due.date(),
-                    )
+                is_hour = moment.names_hour and question.topics != ("date",)
+                timed = replace(
+                    question,
+                    days=(),
+                    hour=moment.due if is_hour else None,
+                    on=None if is_hour else moment.due.date(),
+                )
                 return ReadSentence(answered=timed, last=timed)
             case _:
                 pass

@@ -259,7 +259,7 @@ def _unknown(targets: CommandTargets) -> Sequence[UnknownName] | None:
     """Return the words for entities that are not at home, or not there; None if they are, and cannot do it."""
     parts = targets.parts
     named = [span for span in parts.spans if span.role in NAMING]
-    if all(span.role is Role.PLACE for span in named):
+    if all(span.role is Role.PLACE for span in named) or parts.all(Role.PRONOUN):
         return None
     is_here = "here" in parts.values(Role.QUANTIFIER)
     domains = frozenset(one.domain for one in parts.names.entities)

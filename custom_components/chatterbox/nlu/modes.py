@@ -420,6 +420,8 @@ class _Request(Parts):
         amounts: Sequence[PhraseSpan],
     ) -> bool:
         """Return whether the words ask for a mode: "the heating" alone names a device, and "away" may be anything."""
+        if mode == "off" and not self.all(Role.ENTITY, Role.KIND):
+            return False  # "turn it off"
         if self.is_off:
             return slot == _PRESET and not amounts
         is_switched = not {"on", "start"}.isdisjoint(self.acts)

@@ -30,14 +30,12 @@ _GENERAL: Final = frozenset({"weather", "temperature"})
 """Topics that are answered with all that the weather is."""
 _WARMTH: Final = (["feel"], ["temperature"])
 """Topics of questions that are about rooms as well: "how many degrees are there in the kitchen"."""
-UNTIL: Final = "until"
-"""The topic of a question how long it is until a date."""
 _CLOCK: Final = (
     ["time"],
     ["date"],
     ["time", "date"],
     ["date", "time"],
-    [UNTIL],
+    ["until"],
 )
 SUN: Final = ("sunrise", "sunset")
 """Topics of questions when the sun rises and sets."""
@@ -453,7 +451,8 @@ def world_question(parts: Parts) -> WorldQuestion | None:
             return WorldQuestion((topic,)) if is_alone else None
         case ["song"]:
             is_now = _NOW.issuperset(parts.values(Role.DAY))
-            is_here = is_now and not parts.all(Role.ZONE)
+            is_about = "about" in parts.values(Role.PREPOSITION)  # its words
+            is_here = is_now and not (is_about or parts.all(Role.ZONE))
             return WorldQuestion(("song",)) if is_here else None
         case [topic] if topic in SUN:
             return _about_sun(parts, topic)

@@ -18,6 +18,7 @@ from .lexicon import (
     GAP,
     POLITE,
     SILENT,
+    SMALL,
     PhraseMeaning,
     Role,
     tokens,
@@ -54,7 +55,7 @@ from .requests import (
     UnknownName,
     WorldQuestion,
 )
-from .targets import PLAYER, CommandTargets
+from .targets import PLAYER, STEPS, CommandTargets
 from .vocabulary import HomeVocabulary
 
 _OF_LISTS: Final = (SILENT | ACTING | NAMING | {Role.TEXT, Role.DAY, Role.BE}) | {
@@ -91,25 +92,6 @@ _BEFORE_OTHERS: Final = frozenset({"at", "by", "find", "for", "to"})
 _SETTING: Final = frozenset({Role.PARTICLE, Role.AMOUNT, Role.LEVEL, Role.COLOUR})
 _AFTER_NAMES: Final = _SETTING | {Role.AND, Role.PREPOSITION, Role.KIND}
 _MOST_ALIKE: Final = 3
-_DIRECTIONS: Final = {
-    **dict.fromkeys(
-        (
-            "brighter",
-            "louder",
-            "warmer",
-        ),
-        "more",
-    ),
-    **dict.fromkeys(
-        (
-            "darker",
-            "quieter",
-            "cooler",
-        ),
-        "less",
-    ),
-}
-"""Acts that sentences such as "it's too dark" mean, with what else changes the same."""
 
 
 @lru_cache(maxsize=64)
@@ -233,9 +215,9 @@ def _is_reason(
     match request, following:
         case (
             EntityCommand(act=act, ids=ids, is_elliptic=True),
-            [EntityCommand(act=next_act, ids=next_ids, is_elliptic=False), *_],
-        ) if act in _DIRECTIONS:
-            return ids == next_ids and next_act in {act, _DIRECTIONS[act], "set"}
+            [EntityCommand(ids=next_ids), *_],
+        ) if act in STEPS:
+            return next_ids <= ids
         case _:
             return False
 
@@ -301,8 +283,11 @@ def _divided(spans: Sequence[PhraseSpan]) -> list[Sequence[PhraseSpan]]:
     starts = [
         at
         for at, (before, span) in enumerate(pairwise(spans), start=1)
-        if before.role is Role.AND
-        and (span.role in _COMMANDING or _has_two_acts(spans, at))
+        if (
+            span.role in _COMMANDING
+            and (before.role is Role.AND or _follows_reason(spans, at))
+        )
+        or (before.role is Role.AND and _has_two_acts(spans, at))
     ]
     bounds = [
         0,
@@ -312,6 +297,15 @@ def _divided(spans: Sequence[PhraseSpan]) -> list[Sequence[PhraseSpan]]:
     pieces = (spans[start:end] for start, end in pairwise(bounds) if start < end)
     found = [one[:-1] if one[-1].role is Role.AND else one for one in pieces]
     return [one for one in found if one]
+
+
+def _follows_reason(
+    spans: Sequence[PhraseSpan],
+    at: int,
+) -> bool:
+    """Return whether all before a span tells why it is said: "it's too dark turn on the lights"."""
+    before = [span for span in spans[:at] if span.role not in SMALL]
+    return [span.role for span in before] == [Role.ACT] and before[0].value in STEPS
 
 
 def _has_two_acts(

@@ -49,7 +49,7 @@ from ..internals.conversation import async_texts
 from ..internals.todo import items_on_list
 from ..nlu.lexicon import WEEKDAYS
 from ..nlu.modes import SETTING
-from ..nlu.questions import ALONE, NOBODY, SUN, UNTIL
+from ..nlu.questions import ALONE, NOBODY, SUN
 from ..nlu.requests import (
     Choice,
     EntityCommand,
@@ -161,7 +161,7 @@ class _Answers:
             return self.sentences[f"spoken_{topic}"]
         if topic in SUN:
             return self._sun_answer(question)
-        if topic == UNTIL:
+        if topic == "until":
             if on is None:
                 return None
             days = spoken_days((on - dt_util.now().date()).days, self.language)
@@ -296,8 +296,8 @@ class _Answers:
         is_whether = question.is_whether and topic in _CONDITIONS
         has_time = question.on or question.hour
         if not has_time and {*question.days} <= _NOW:
-            high = state.attributes["temperature"]
-            now = _Forecast(dt_util.now(), state.state, high, None, 0)
+            degrees = state.attributes["temperature"]
+            now = _Forecast(dt_util.now(), state.state, degrees, None, 0)
             answer = teller.now(state)
             if is_whether:
                 return f"{teller.whether(is_so=now.has(question))} {answer}"
