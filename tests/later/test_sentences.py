@@ -643,6 +643,10 @@ async def test_other_sentences_are_left_to_home_assistant_and_models(
         ("forget that", "cancel"),
         ("in ten minutes again", "move in ten minutes"),
         ("make it half past six pm", "move half past six pm"),
+        ("make it 8", "Did you mean at eight this evening?"),
+        ("change it to 7 pm", "move 7 pm"),
+        ("make it 8 degrees", "none"),
+        ("don't make it 8", "none"),
         (
             "turn on the floor lamp at seven pm",
             "act at seven pm: turn on the floor lamp",
@@ -653,6 +657,12 @@ async def test_that_is_the_plan_that_was_talked_about(
     home: HomeAssistant, text: str, what: str
 ) -> None:
     assert await described(home, text, history=ABOUT_PLANS) == what
+
+
+async def test_a_number_alone_moves_no_action(home: HomeAssistant) -> None:
+    await async_get_plans(home).async_add(act())
+
+    assert await described(home, "make it 8", history=ABOUT_PLANS) == "none"
 
 
 async def test_the_plan_of_the_old_time_is_moved(home: HomeAssistant) -> None:

@@ -27,7 +27,6 @@ _DENYING: Final = frozenset({"denial", "only"})
 _COSTS: Final = {
     "word": 1.0,
     "filler": 0.4,
-    "mine": 0.4,
     "about": 0.25,
     "one": 0.45,
 }
@@ -35,9 +34,14 @@ _COST: Final = 0.3
 _ON_NAMED: Final[Mapping[str, PlanAct]] = {
     "ask": "ask",
     "cancel": "cancel",
-    "move": "move",
 }
 """Acts on plans that are named by words of their own."""
+_ON_KIND: Final[Mapping[str, PlanAct]] = {
+    **_ON_NAMED,
+    "off": "cancel",
+    "move": "move",
+}
+"""The same where their kind is named, too."""
 _ALL_PLANS: Final = (["cancel", "all", "plan"], ["all", "plan", "cancel"])
 """Roles of a request to cancel everything."""
 _MAKES_ALARM: Final = frozenset({"alarm", "set", "turn", "on", "only"})
@@ -178,8 +182,7 @@ class _Request:
         roles = frozenset(one.role for one in loud)
         begin = _begin(
             loud,
-            roles,
-            is_mine=self._is_mine,
+            is_asked=self._is_mine or not roles.isdisjoint({"ask", "count"}),
         )
         if begin is not None:
             text = self._text(
@@ -213,7 +216,7 @@ class _Request:
         if is_only or "denial" in roles:
             return None
         if "word" in roles or len(kinds) > 1:
-            return self._of_named(loud, roles)
+            return self._of_named(loud, roles, [*kinds])
         kind = next(iter(kinds), "")
         # "All plans" are everything, and nobody asks for that: "have you planned".
         if [one.role for one in loud] in _ALL_PLANS:
@@ -234,16 +237,15 @@ class _Request:
         )
 
     def _of_named(
-        self, loud: Sequence[_Phrase], roles: frozenset[str]
+        self, loud: Sequence[_Phrase], roles: frozenset[str], kinds: Sequence[str]
     ) -> PlanWords | None:
-        """Return a request about plans that are named by words of their own."""
-        act = _ON_NAMED.get(loud[0].role)
-        if loud[0].role == "off" and not roles.isdisjoint(_KINDS):
-            act = "cancel"
-        if act is None:
+        """Return a request about plans that are named by words of their own, with their kind if it moves them."""
+        act = (_ON_KIND if kinds else _ON_NAMED).get(loud[0].role)
+        named = self._named(loud) if act else ""
+        if not (act and named):
             return None
-        named = self._named(loud)
-        return PlanWords(act, text=named, roles=roles) if named else None
+        kind = kinds[0] if act == "move" else ""
+        return PlanWords(act, kind, named, roles=roles)
 
     @property
     def _is_mine(self) -> bool:
@@ -318,14 +320,11 @@ def _within(
 
 def _begin(
     loud: Sequence[_Phrase],
-    roles: frozenset[str],
     *,
-    is_mine: bool,
+    is_asked: bool,
 ) -> int | None:
     """Return the word after which the text of a reminder may begin; None if there is no request for one."""
-    is_asked = is_mine or (
-        not roles.isdisjoint({"ask", "count"}) and loud[0].role != "set"
-    )
+    is_asked = is_asked and loud[0].role != "set"
     for phrase, following in zip_longest(loud, loud[1:]):
         if phrase.role == "alarm" and following and following.role == "named":
             return following.end

@@ -102,7 +102,7 @@ _TIMERS: Final = frozenset(
 )
 _ADDED: Final = "HassListAddItem"
 _KINDS: Final = frozenset(ReminderKind)
-_MOVABLE: Final = _KINDS - {ReminderKind.TIMER}
+_MOVES: Final = {("move", kind) for kind in _KINDS - {ReminderKind.TIMER}}
 _ON_KNOWN: Final = frozenset({"ask", "cancel"})
 """Acts on plans that are named by their kind or by words: "how long for the eggs?"."""
 _SAID_AT: Final = "said_at"
@@ -218,14 +218,8 @@ class _Sentence:
         when: str = "",
     ) -> RecognizedRequest:
         """Return the request with a call, at a time if one is given."""
-        if given["kind"] == "list":
-            request = _QUESTION
-        else:
-            request = _COMMAND
-        return replace(
-            request,
-            call=self._call(given, when),
-        )
+        request = _QUESTION if given["kind"] == "list" else _COMMAND
+        return replace(request, call=self._call(given, when))
 
     def _about(
         self,
@@ -302,10 +296,7 @@ class _Sentence:
                 answer=self.texts["later_which"].format(time=time),
             )
         is_plain = said_at is None and moment == plain
-        if is_plain:
-            when = words
-        else:
-            when = lasting_words(words, moment, self.language)
+        when = words if is_plain else lasting_words(words, moment, self.language)
         return replace(request, call=self._call(given, when))
 
     def _for(
@@ -389,10 +380,7 @@ class _Sentence:
         """
         when = str(given["when"])
         said_at = given[_SAID_AT]
-        if names_days(when, self.language):
-            moved = offered
-        else:
-            moved = None
+        moved = offered if names_days(when, self.language) else None
         parts = [self.answer]
         if _says_no_more(rest, self.language):
             times = (time.words for time in self.times)
@@ -496,10 +484,9 @@ class _Sentence:
         count = 1 + ("both" in roles)
         if "next" in roles:
             return plans[:count]
-        if "last" in roles:
-            latest = [plan for plan in self.known.all if plan in plans][-count:]
-            if {*latest} == {*plans[-count:]}:
-                return plans[-count:]
+        latest = [plan for plan in self.known.all if plan in plans][-count:]
+        if "last" in roles and {*latest} == {*plans[-count:]}:
+            return latest
         return plans
 
     def _is_of_kind(
@@ -604,13 +591,8 @@ class _Sentence:
         if found is None:
             return None
         kind, (*old, new), plans = found
-        if old:
-            meant = self.known.due_about(
-                plans,
-                old[-1],
-            )
-        else:
-            meant = self.known.on_day(plans, new)
+        known = self.known
+        meant = known.due_about(plans, old[-1]) if old else known.on_day(plans, new)
         moment = self.known.resolve(
             new,
             moved=moment_of(meant[0] if meant else None),
@@ -653,8 +635,11 @@ class _Sentence:
         """Return whether words name an hour, a day or the sun: "an hour later" would be an hour from now."""
         if moment is None:
             return False
-        named = (names_days(words, self.language), names_sun(words, self.language))
-        return moment.names_hour or any(named)
+        return (
+            moment.names_hour
+            or names_days(words, self.language)
+            or names_sun(words, self.language)
+        )
 
     def _move_of_kind(
         self,
@@ -663,10 +648,9 @@ class _Sentence:
         text = self.user_input.text
         for timed in (_with_at(text, self.language), text):  # "to eight" is "at"
             _, words, times = self._divided(timed)
-            kinds = words.roles & _MOVABLE if words and words.act == "move" else ()
-            if not (times and words and len(kinds) == 1):
+            if not (times and words and (words.act, words.kind) in _MOVES):
                 continue
-            kind = ReminderKind(*kinds)
+            kind = ReminderKind(words.kind)
             named = words.text or ""
             plans = self.known.of_kind(kind)
             if is_resolved(named, self.language):  # "my Friday alarm"
@@ -714,10 +698,7 @@ class _Sentence:
         elif request := self._wished():
             return request
         delay = f"in {delay_of(slots)} seconds"
-        if command:
-            delayed = [TimeInSentence(delay, command)]
-        else:
-            delayed = []
+        delayed = [TimeInSentence(delay, command)] if command else []
         return await self._async_command(delayed) or found
 
     def _of_timer(
@@ -826,6 +807,7 @@ class _Sentence:
             self.readings,
             key=lambda one: not is_resolved(one[0].words, self.language),
         )
+        whole = Request(self.hass, self.user_input.text, language=self.language)
         for time, words in readings:
             if words.act == "list":
                 given: _Given = {
@@ -833,7 +815,7 @@ class _Sentence:
                     "when": time.words,
                 }
                 return self._does(given)
-            if words.roles == {"cancel", "all"} and not self._is_question:
+            if words.roles == {"cancel", "all"} and not whole.asks:
                 return self._cancels_all(words, time)
             request = self._reminder(time, words)
             if request:
@@ -842,12 +824,6 @@ class _Sentence:
         if change is not None and any(result.name == _NAME for result in results):
             return self._changed(change)
         return self._named()
-
-    @property
-    def _is_question(self) -> bool:
-        text = self.user_input.text
-        language = self.language
-        return Request(self.hass, text, language=language).asks
 
     def _cancels_all(
         self,
@@ -938,17 +914,19 @@ class _Sentence:
     @property
     def _last_heard(self) -> FuturePlan | None:
         """The reminder that was just heard at the satellite of the speaker."""
-        schedule = async_get_schedule(self.hass)
-        return schedule.last_heard(self.user_input.satellite_id)
+        satellite_id = self.user_input.satellite_id
+        return async_get_schedule(self.hass).last_heard(satellite_id)
 
     def _change_of_it(self) -> Sequence[str] | None:
         """Return the old and the new time of the plan that was just made or named; no times cancel it."""
-        rest, words, times = self._divided(self.user_input.text)
+        text = self.user_input.text
+        is_of_kind = any(self.known.kinds[one.id] for one in self.known.stored[-1:])
+        if is_of_kind and not self.times:
+            text = _with_at(text, self.language)  # "make it 8", but no brightness
+        rest, words, times = self._divided(text)
         if words and words.roles in ({"cancel"}, {"cancel", "it"}) and not times:
             return ()
-        is_move = not rest or (
-            words and words.act == "move" and not (words.kind or words.text)
-        )
+        is_move = not rest or (words and words.act == "move" and not words.kind)
         return times if is_move and 0 < len(times) <= 2 else None  # noqa: PLR2004 old and new
 
     def _changed(self, times: Sequence[str]) -> RecognizedRequest | None:
@@ -969,10 +947,8 @@ class _Sentence:
             if not plans:
                 return None
             given["text"] = old[0]
-        if plans and (old or not self._last_heard):
-            moved = plans[-1]
-        else:
-            moved = None
+        is_known = plans and (old or not self._last_heard)
+        moved = plans[-1] if is_known else None
         is_open = not is_resolved(new, self.language)
         return self._with_call(
             replace(_COMMAND, is_last_resort=is_open),
@@ -1011,11 +987,10 @@ class _Sentence:
             command = await self._async_with_names(time.rest)
             later = await async_recognize(self.hass, command)
             if later is None and time.is_alone:
-                is_delayed = time in delayed
                 later = await _async_guessed(
                     self.hass,
                     command,
-                    is_delayed=is_delayed,
+                    is_delayed=time in delayed,
                 )
             if later is None or later.is_question:
                 continue
@@ -1240,12 +1215,7 @@ def _says_no_more(rest: str, language: str) -> bool:
     if not rest or understand_answer(rest, language) is not Meaning.OTHER:
         return True
     words = plan_words(rest, language)
-    return (
-        words is not None
-        and not words.kind
-        and words.act in {"", "move"}
-        and not words.text
-    )
+    return words is not None and words.act in {"", "move"} and not words.kind
 
 
 def _is_local(history: Transcript) -> bool:

@@ -115,6 +115,11 @@ class ListRequest:
     is_all: bool = False
     """Whether it is about the names of all lists."""
 
+    @property
+    def ids(self) -> frozenset[str]:
+        """The list that is named, if one is."""
+        return frozenset({self.list_id} - {""})
+
 
 @dataclass(frozen=True, slots=True)
 class PlayRequest:

@@ -61,7 +61,6 @@ from .vocabulary import HomeVocabulary
 _OF_LISTS: Final = (SILENT | ACTING | NAMING | {Role.TEXT, Role.DAY, Role.BE}) | {
     Role.QUESTION,
     Role.QUANTIFIER,
-    Role.PRONOUN,
 }
 _LIST: Final = "todo"
 _LISTS: Final = frozenset({"list", "lists"})
@@ -328,16 +327,15 @@ def _of_list(parts: Parts) -> ListRequest | OpenQuestion | None:
     if list_id is None:
         return None
     request = ListRequest(act, list_id)
-    named = parts.all(Role.KIND, Role.ENTITY)
+    is_named = bool(parts.all(Role.KIND, Role.ENTITY))
     texts = parts.all(Role.TEXT)
     if act == "read":
-        is_whole = not texts and (named or _is_it(request, parts))
-        return _whole_list(request, parts) if is_whole else None
+        return _whole_list(request, parts) if is_named and not texts else None
     if len(texts) != 1 or {*parts.values(Role.DAY)} - {"0"}:
         return None
-    if named:
+    if is_named:
         return _on_list(request, texts[0], parts)
-    if _is_for_any_list(texts[0], parts, request):
+    if _is_for_any_list(texts[0], parts, act if list_id else "add"):
         return _with_items(request, texts[0], parts.reading)
     return None
 
@@ -347,43 +345,37 @@ def _list_meant(parts: Parts) -> str | None:
     lists = frozenset[str]().union(*(one.ids for one in parts.named))
     kinds = {*parts.values(Role.KIND)}
     last = parts.surroundings.last
-    if not (lists or kinds) and parts.names.domains(last) == {_LIST}:
-        lists = last  # "put butter on it"
+    if not lists and "lists" not in kinds and parts.names.domains(last) == {_LIST}:
+        lists = last
     is_list = parts.names.domains(lists) <= {_LIST} and kinds <= _LISTS
     return "".join(lists) if is_list and len(lists) <= 1 else None
 
 
-def _is_it(
-    request: ListRequest,
-    parts: Parts,
-) -> bool:
-    """Return whether "it" is a list."""
-    return bool(request.list_id and parts.all(Role.PRONOUN))
-
-
 def _with_item(parts: Parts) -> Parts:
-    """Return words in which the name of another entity beside a list is an item: "put coffee on the list"."""
-    listed = [_LIST in parts.names.domains(one.ids) for one in parts.named]
-    is_of_list = any(listed) or _LISTS & {*parts.values(Role.KIND)}
-    if not is_of_list or all(listed):
-        return parts
-    named = zip(
-        parts.all(Role.ENTITY),
-        listed,
-        strict=True,
-    )
-    others = [span for span, is_list in named if not is_list]
-    spans = [
-        PhraseSpan(
-            span.start,
-            span.end,
-            Role.TEXT,
-        )
-        if span in others
-        else span
-        for span in parts.spans
+    """Return words in which the name of another entity beside a list is an item: "put coffee on the list".
+
+    "It" is the list of the request before.
+    """
+    spans = parts.spans
+    if parts.names.domains(parts.surroundings.last) == {_LIST}:
+        it = Role.PRONOUN
+        spans = [
+            replace(one, role=Role.KIND, value="list") if one.role is it else one
+            for one in spans
+        ]
+        parts = parts.of(spans)
+    others = [
+        one
+        for one in spans
+        if one.named
+        and one.role is Role.ENTITY
+        and _LIST not in parts.names.domains(one.named.ids)
     ]
-    return parts.of(spans)
+    if len(others) == len(parts.named) and not _LISTS & {*parts.values(Role.KIND)}:
+        return parts
+    return parts.of(
+        [replace(one, role=Role.TEXT) if one in others else one for one in spans]
+    )
 
 
 def _whole_list(
@@ -430,7 +422,7 @@ def _on_list(
 def _is_for_any_list(
     text: PhraseSpan,
     parts: Parts,
-    request: ListRequest,
+    act: str,
 ) -> bool:
     """Return whether items are added where no list is named: "add eggs". Their words mean nothing else."""
     if any(
@@ -438,11 +430,9 @@ def _is_for_any_list(
     ):
         return False  # "add milk, the chores"
     after = [span.role for span in parts.spans if span.start >= text.end]
-    is_it = _is_it(request, parts)
-    acts = {request.act if request.list_id else "add"}
-    last = {Role.PREPOSITION, Role.PRONOUN} if is_it else frozenset()
-    is_last = {Role.FILLER, Role.PARTICLE, *last}.issuperset(after)
-    is_added = is_it or _acts_before(parts.reading, text.start) == acts
+    is_last = {Role.FILLER, Role.PARTICLE}.issuperset(after)
+    is_pair = parts.act == act and bool(parts.all(Role.PARTICLE))
+    is_added = is_pair or _acts_before(parts.reading, text.start) == {act}
     plain: dict[tuple[int, int], bool] = {}
     for at in range(text.start, text.end):
         for end, one in parts.reading.meanings(at):

@@ -552,15 +552,10 @@ class OfflineDispatcher(Hooks):
                 answer,
             )
         response = self._query_answer(answer)
-        match request:
-            case Choice(ids=ids):
-                about = sorted(ids)
-            case ListRequest(list_id=list_id) if list_id:
-                about = [list_id]
-            case _:
-                about = []
-        if about:
-            response.async_set_results([_target(self.hass, one) for one in about])
+        if isinstance(request, Choice | ListRequest):
+            response.async_set_results(
+                [_target(self.hass, one) for one in sorted(request.ids)]
+            )
         return response
 
     async def _async_past(self, sentence: str) -> PastQuestion | None:

@@ -93,11 +93,9 @@ def _entities_asked_about(
 ) -> list[JsonValue]:
     """Return the entities of which the answer to a question tells."""
     match reading.answered:
-        case StateQuestion(ids=ids):
+        case StateQuestion(ids=ids) | ListRequest(ids=ids) if ids:
             return [*sorted(ids)]
-        case ListRequest(list_id=list_id):
-            if list_id:
-                return [list_id]
+        case ListRequest():
             return [*hass.states.async_entity_ids(TODO)]
         case _:
             return []

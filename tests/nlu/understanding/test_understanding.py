@@ -113,6 +113,8 @@ def test_a_sentence_has_one_meaning(language: str) -> None:
         ("en", "what is on it", "read todo.shopping_list"),
         ("de", "was steht drauf", "read todo.shopping_list"),
         ("de", "setz Butter drauf", "add todo.shopping_list Butter"),
+        ("en", "add butter to the list", "add todo.shopping_list butter"),
+        ("en", "what lists do I have", "read lists"),
         ("en", "add butter to the chores", "add todo.chores butter"),
         ("en", "don't put butter on it", ""),
         ("en", "put the floor lamp on", "on light.floor_lamp"),
