@@ -400,7 +400,7 @@ async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -
         (["is it open in the kitchen?"], "understand"),
         (["open the garage door a bit"], "Garage Door can only be opened and closed"),
         (["pause the vacuum"], "I can start Robot Vacuum or send it home"),
-        (["turn off the music"], "no device is playing"),
+        (["turn off the music"], "Nothing is playing."),
         (["good night"], "Good night."),
         (["thank you"], "You're welcome."),
         (["add eggs"], "Which one: Chores, Shopping List?"),

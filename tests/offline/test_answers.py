@@ -242,3 +242,74 @@ async def test_a_question_of_when_is_answered_by_what_tells_a_time(
         assert heard == answer
     else:
         assert talk.results[-1].is_error
+
+
+_PLAYER = """
+  - { name: TV, id: media_player.tv, area: hallway, state: "off", attributes: { supported_features: [PAUSE, PLAY] } }
+"""
+
+
+@in_one_home(
+    ("language", "request", "answer"),
+    [
+        ("en", "pause the music", "Nothing is playing."),
+        ("de", "Musik anhalten", "Es läuft nichts."),
+        ("pl", "wstrzymaj muzykę", "Nic nie gra."),
+    ],
+)
+async def test_nothing_that_plays_is_told_in_the_language(
+    hass: HomeAssistant, language: str, request: str, answer: str
+) -> None:
+    talk = await _talk(hass, HOME + _PLAYER, language)
+
+    assert answer in await talk.say(request)
+
+
+async def test_a_broadcast_that_nothing_can_speak_is_not_done(
+    hass: HomeAssistant,
+) -> None:
+    talk = await _talk(hass, HOME)
+    assert await async_setup_component(hass, "assist_satellite", {})
+
+    answer = await talk.say("broadcast that dinner is ready")
+
+    assert answer == sentence("common.broadcast_nobody")
+
+
+@in_one_home(
+    ("language", "question", "answer"),
+    [
+        ("en", "what day is it today", "Wednesday, December 2, 2026"),
+        ("zh-Hans", "今天星期几", "星期三"),
+        ("sv", "vilken dag är det idag", "Onsdag"),
+        ("de", "welcher Tag ist heute", "Es ist Mittwoch"),
+    ],
+)
+async def test_today_is_told_with_its_weekday(
+    hass: HomeAssistant,
+    freezer: FrozenDateTimeFactory,
+    language: str,
+    question: str,
+    answer: str,
+) -> None:
+    freezer.move_to("2026-12-02 20:00:00+00:00")
+    talk = await _talk(hass, HOME, language)
+
+    assert answer in await talk.say(question)
+
+
+@in_one_home(
+    ("language", "question", "answer"),
+    [
+        ("en", "is the counter lamp on", "No, off"),
+        ("pt", "a counter lamp está ligada", "Não, desligado"),
+        ("it", "la counter lamp è accesa", "No, è spento"),
+        ("nl", "staat de counter lamp aan", "Nee, die is uit"),
+    ],
+)
+async def test_a_state_is_told_in_the_language(
+    hass: HomeAssistant, language: str, question: str, answer: str
+) -> None:
+    talk = await _talk(hass, HOME, language)
+
+    assert await talk.say(question) == answer

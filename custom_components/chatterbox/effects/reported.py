@@ -356,6 +356,13 @@ def unavailable_names(
     }
 
 
+def is_unheard(response: intent.IntentResponse) -> bool:
+    """Return whether a broadcast found nothing that can speak. Home Assistant takes it for done."""
+    given = response.intent
+    is_broadcast = given is not None and given.intent_type == intent.INTENT_BROADCAST
+    return is_broadcast and not response.success_results
+
+
 async def async_check_response(
     hass: HomeAssistant,
     response: intent.IntentResponse,

@@ -1,6 +1,5 @@
 """Answers questions in words and without a model: about the weather, the time elsewhere, lists, states and songs."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -24,7 +23,6 @@ from homeassistant.components.weather import (
     WeatherEntityFeature,
 )
 from homeassistant.const import (
-    ATTR_DEVICE_CLASS,
     ATTR_ENTITY_ID,
     ATTR_SUPPORTED_FEATURES,
     ATTR_TEMPERATURE,
@@ -65,7 +63,7 @@ from ..speech.text.times import (
     spoken_time,
     spoken_weekday,
 )
-from .handling import state_sentence
+from .handling import state_sentence, state_word, worded
 
 _CONDITIONS: Final = read_data_file(
     Path(__file__).with_suffix(".toml"), dict[str, frozenset[str]]
@@ -429,7 +427,7 @@ async def async_state_answer(
         speech = spoken(states[0], response) if states else ""
         is_told = question.form == "one_yesno" and speech
         response.async_set_speech(
-            _worded(speech, states[0], words) if is_told else speech
+            worded(speech, states[0], words) if is_told else speech
         )
         return response
     # Its template has the states as they are stored.
@@ -437,7 +435,7 @@ async def async_state_answer(
     for state in states:
         own = intent.IntentResponse(language)
         own.async_set_states([state])
-        spoken_states.append(_worded(spoken(state, own), state, words))
+        spoken_states.append(worded(spoken(state, own), state, words))
     response.async_set_speech("; ".join(spoken_states))
     return response
 
@@ -512,42 +510,12 @@ def _asked_state(
     state: State, question: StateQuestion, translations: Mapping[str, str]
 ) -> str:
     """Return the word for the state that is asked for. What was said may tell of an act: "did I turn it off?"."""
-    word = _word(
+    word = state_word(
         state,
         _stored(state, question.state),
         translations,
     )
     return word.lower() or question.spoken_state
-
-
-def _worded(
-    speech: str,
-    state: State,
-    translations: Mapping[str, str],
-) -> str:
-    """Return an answer with the state in the words of its language."""
-    word = _word(
-        state,
-        state.state,
-        translations,
-    )
-    if word:
-        return re.sub(
-            rf"(?<![a-z]){re.escape(state.state)}(?![a-z])", word.lower(), speech
-        )
-    return speech
-
-
-def _word(
-    state: State,
-    value: str,
-    translations: Mapping[str, str],
-) -> str:
-    """Return the word of a language for a state that an entity has, or might have; empty if there is none."""
-    kind = state.attributes.get(ATTR_DEVICE_CLASS) or "_"
-    key = f"component.{state.domain}.entity_component.{kind}.state.{value}"
-    plain = key.replace(f".{kind}.", "._.")
-    return translations.get(key) or translations.get(plain, "")
 
 
 def _stored(state: State, wanted: str) -> str:

@@ -22,6 +22,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.template import Template
+from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from ..agent.protocols import Hooks, Rewrite
@@ -43,6 +44,7 @@ from ..effects.reported import (
     async_add_reasons,
     async_check_response,
     intent_failures,
+    is_unheard,
 )
 from ..home.entities import async_get_home
 from ..home.entity_matches import assist_name
@@ -72,7 +74,7 @@ from ..speech.sentences import (
     confirmed_targets,
     in_sentences,
 )
-from ..speech.text.times import prepare, times_in
+from ..speech.text.times import prepare, spoken_date, spoken_weekday, times_in
 from .answers import async_answer, async_state_answer
 from .context import (
     async_is_first_help,
@@ -293,6 +295,13 @@ class OfflineDispatcher(Hooks):
         )
         return answered or response
 
+    def _name_today(self, response: intent.IntentResponse) -> None:
+        """Add the weekday, which may have been asked for: Home Assistant tells it in half of the languages."""
+        today = dt_util.now().date()
+        weekday = spoken_weekday(today, self.language)
+        if weekday.casefold() not in intent_speech(response).casefold():
+            response.async_set_speech(spoken_date(today, self.language))
+
     async def _async_handled(
         self, query: conversation.ConversationInput, call: IntentCall
     ) -> intent.IntentResponse:
@@ -302,6 +311,8 @@ class OfflineDispatcher(Hooks):
             query,
             call,
         )
+        if call.intent == intent.INTENT_GET_CURRENT_DATE:
+            self._name_today(response)
         if (
             response.error_code not in _FAILED
             or call.intent != INTENT_MEDIA_SEARCH_AND_PLAY
@@ -340,6 +351,11 @@ class OfflineDispatcher(Hooks):
             response.failed_results = [
                 _target(self.hass, subject) for subject in failures
             ]
+        elif not response.error_code and is_unheard(response):
+            response.async_set_error(
+                intent.IntentResponseErrorCode.NO_VALID_TARGETS,
+                await self._say("broadcast_nobody"),
+            )
         elif not response.error_code and response.success_results:
             await async_check_response(
                 self.hass,

@@ -6,6 +6,7 @@ of that name none is meant, and nobody is asked about what would be refused afte
 yes. The temperature of each of several thermostats is told.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -19,11 +20,13 @@ from homeassistant.components.climate import (
 from homeassistant.components.conversation import DOMAIN, ConversationInput
 from homeassistant.components.cover import DOMAIN as COVER_DOMAIN
 from homeassistant.components.sensor.const import DOMAIN as SENSOR_DOMAIN
-from homeassistant.core import HomeAssistant
+from homeassistant.const import ATTR_DEVICE_CLASS, STATE_PLAYING
+from homeassistant.core import HomeAssistant, State
 from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import entity_registry as er, intent
 from homeassistant.helpers.area_registry import AreaEntry
 from homeassistant.helpers.template import Template, TemplateState
+from homeassistant.helpers.translation import async_get_translations
 
 from ..agent.messages import JsonValue
 from ..effects.effect import Effects
@@ -249,7 +252,7 @@ async def async_handle(
             handling_home(hass), DOMAIN, call.intent, given, *words, DOMAIN, *place
         )
     except intent.IntentError as error:
-        return _failed(
+        return await _async_failed(
             hass, user_input.language, texts.error_responses if texts else {}, error
         )
     if (
@@ -258,9 +261,10 @@ async def async_handle(
         and (answer := texts.intent_responses.get(call.intent, {}).get(call.response))
     ):
         try:
-            response.async_set_speech(
-                state_sentence(hass, answer, spoken | response.speech_slots, response)
+            speech = state_sentence(
+                hass, answer, spoken | response.speech_slots, response
             )
+            response.async_set_speech(await _async_worded(hass, response, speech))
         except TemplateError:  # it cannot word what it has done
             sentence = (await async_get_sentences(hass, user_input.language))[
                 "spoken_done_targets"
@@ -273,13 +277,28 @@ async def async_handle(
     return response
 
 
-def _failed(
+async def _async_worded(
+    hass: HomeAssistant,
+    response: intent.IntentResponse,
+    speech: str,
+) -> str:
+    """Return the answer to a question about one state with the state in the words of the language."""
+    states = [*response.matched_states, *response.unmatched_states]
+    if len(states) != 1:
+        return speech
+    words = await async_get_translations(
+        hass, response.language, "entity_component", {states[0].domain}
+    )
+    return worded(speech, states[0], words)
+
+
+async def _async_failed(
     hass: HomeAssistant,
     language: str,
     texts: Mapping[str, str],
     error: intent.IntentError,
 ) -> intent.IntentResponse:
-    """Return the response to an intent that was not handled."""
+    """Return the response to an intent that was not handled; Home Assistant's own says "playing" in English."""
     response = intent.IntentResponse(language)
     code = intent.IntentResponseErrorCode.UNKNOWN
     key: str | None = None
@@ -287,6 +306,10 @@ def _failed(
     if isinstance(error, intent.MatchFailedError):
         code = intent.IntentResponseErrorCode.NO_VALID_TARGETS
         (key, values) = mismatch_words(hass, error)
+        if values.get("state") == STATE_PLAYING:
+            sentences = await async_get_sentences(hass, language)
+            response.async_set_error(code, sentences["song_none"])
+            return response
     elif isinstance(error, intent.IntentHandleError):
         code = intent.IntentResponseErrorCode.FAILED_TO_HANDLE
         key = error.response_key
@@ -430,3 +453,33 @@ def state_sentence(
         parse_result=False,
     )
     return " ".join(str(sentence).split())
+
+
+def worded(
+    speech: str,
+    state: State,
+    translations: Mapping[str, str],
+) -> str:
+    """Return an answer with the state in the words of its language."""
+    word = state_word(
+        state,
+        state.state,
+        translations,
+    )
+    if word:
+        return re.sub(
+            rf"(?<![a-z]){re.escape(state.state)}(?![a-z])", word.lower(), speech
+        )
+    return speech
+
+
+def state_word(
+    state: State,
+    value: str,
+    translations: Mapping[str, str],
+) -> str:
+    """Return the word of a language for a state that an entity has, or might have; empty if there is none."""
+    kind = state.attributes.get(ATTR_DEVICE_CLASS) or "_"
+    key = f"component.{state.domain}.entity_component.{kind}.state.{value}"
+    plain = key.replace(f".{kind}.", "._.")
+    return translations.get(key) or translations.get(plain, "")

@@ -51,6 +51,7 @@ from ..effects.reported import (
     async_unconfirmed,
     confirmed_or_not,
     intent_failures,
+    is_unheard,
     shown_reason,
     unavailable_names,
 )
@@ -253,6 +254,7 @@ NOT_DELAYED: Final = (
     "Nothing was done: a timer here runs no command. For later, use the "
     "tool that plans, or say that you cannot."
 )
+_UNHEARD: Final = "Nothing was said: nothing in this home can speak."
 UNREADABLE: Final = (
     "The tool did run, but its answer cannot be read. Do not run it again."
 )
@@ -419,6 +421,9 @@ class LlmToolDispatcher:
         """Return the error that a script ended with, or that the data of a result tells; empty if there is none."""
         if result.error:
             return ""
+        response = intent_response(result)
+        if response and is_unheard(response):
+            return _UNHEARD
         context = self._instance.llm_context.context
         script = self._script(call)
         return await async_script_error(

@@ -160,6 +160,21 @@ async def test_an_area_whose_entities_all_failed_is_a_failure(
     assert sorted(names) == ["Kitchen Lamp (no answer)", "Kitchen Light (no answer)"]
 
 
+async def test_a_broadcast_that_nothing_can_speak_is_a_failure(
+    home: HomeAssistant,
+) -> None:
+    assert await async_setup_component(home, "assist_satellite", {})
+
+    outcome = await run(
+        await offer_of(home, llm.LLM_API_ASSIST),
+        "assist_satellite__HassBroadcast",
+        message="Dinner is ready.",
+    )
+
+    assert outcome.is_error
+    assert "nothing in this home can speak" in error_of(outcome)
+
+
 async def test_an_action_that_failed_in_part_names_what_was_not_done_first(
     home: HomeAssistant,
 ) -> None:
