@@ -83,6 +83,8 @@ _SUBJECTS: Final = (
 _OF_FOLLOWING: Final = SILENT | {Role.PLACE, Role.ENTITY, Role.QUANTIFIER}
 _ENDING: Final = [Role.QUESTION, Role.ASPECT]
 """The roles of the last words of a question that ends with them: "扫地机还有多少电"."""
+_ASKED_PLAINLY: Final = frozenset({"es", "it", "pt"})
+"""Languages in which a question is a statement with another tone: "la finestra è aperta"."""
 _VALUED: Final = frozenset({"what", "how_many"})
 """Forms of questions for a value, or for a number."""
 _TIMES: Final = frozenset({"date", "datetime", "input_datetime", "time"})
@@ -158,13 +160,24 @@ def _asks_for_state(parts: Parts) -> bool:
     is_begun = next(unplaced, None) in {Role.QUESTION, Role.BE}
     is_ended = roles[-1:] == [Role.QUESTION] or roles[-2:] == _ENDING  # "…吗"
     is_valued = parts.values(Role.TOPIC) == ["temperature"]
-    is_asked = is_begun or is_marked or is_ended or is_valued
+    is_asked = is_begun or is_marked or is_ended or is_valued or _is_plain(parts)
     if _is_about_warmth(parts):
         roles_of = _OF_STATES | {Role.TOPIC}
     else:
         roles_of = _OF_STATES
     is_one = len(parts.all(Role.STATE)) <= 1 or parts.values(Role.STATE) == _TURNED
     return is_asked and is_one and roles_of.issuperset(parts.by_role)
+
+
+def _is_plain(parts: Parts) -> bool:
+    """Return whether words tell of a named thing as a question does, where a question has the order of a statement."""
+    last = parts.spans[-1]
+    return (
+        parts.reading.words.language in _ASKED_PLAINLY
+        and last.role is Role.STATE
+        and bool(parts.all(Role.ENTITY))
+        and bool(parts.all(Role.BE))
+    )
 
 
 def _is_about_warmth(parts: Parts) -> bool:
@@ -515,8 +528,16 @@ def _about_weather(
     return WorldQuestion(
         phenomena or ("weather",),
         tuple(days),
-        is_whether,
+        is_whether or _is_verb(phenomena, forms),
     )
+
+
+def _is_verb(
+    phenomena: Sequence[str],
+    forms: set[str],
+) -> bool:
+    """Return whether a phenomenon alone asks whether it is to be expected: "regnet es morgen", "pioverà"."""
+    return bool(phenomena) and "feel" not in phenomena and not forms
 
 
 def _days_of(forms: set[str]) -> list[str]:

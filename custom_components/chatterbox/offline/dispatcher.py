@@ -313,6 +313,11 @@ class OfflineDispatcher(Hooks):
         )
         if call.intent == intent.INTENT_GET_CURRENT_DATE:
             self._name_today(response)
+        if is_unheard(response):
+            return self._error(
+                intent.IntentResponseErrorCode.NO_VALID_TARGETS,
+                await self._say("broadcast_nobody"),
+            )
         if (
             response.error_code not in _FAILED
             or call.intent != INTENT_MEDIA_SEARCH_AND_PLAY
@@ -351,11 +356,6 @@ class OfflineDispatcher(Hooks):
             response.failed_results = [
                 _target(self.hass, subject) for subject in failures
             ]
-        elif not response.error_code and is_unheard(response):
-            response.async_set_error(
-                intent.IntentResponseErrorCode.NO_VALID_TARGETS,
-                await self._say("broadcast_nobody"),
-            )
         elif not response.error_code and response.success_results:
             await async_check_response(
                 self.hass,

@@ -456,7 +456,7 @@ def state_sentence(
 
 
 def worded(
-    speech: str,
+    answer: str,
     state: State,
     translations: Mapping[str, str],
 ) -> str:
@@ -468,9 +468,9 @@ def worded(
     )
     if word:
         return re.sub(
-            rf"(?<![a-z]){re.escape(state.state)}(?![a-z])", word.lower(), speech
+            rf"(?<![a-z]){re.escape(state.state)}(?![a-z])", word.lower(), answer
         )
-    return speech
+    return answer
 
 
 def state_word(
