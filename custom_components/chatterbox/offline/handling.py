@@ -456,7 +456,7 @@ def state_sentence(
 
 
 def worded(
-    answer: str,
+    composed: str,
     state: State,
     translations: Mapping[str, str],
 ) -> str:
@@ -468,9 +468,9 @@ def worded(
     )
     if word:
         return re.sub(
-            rf"(?<![a-z]){re.escape(state.state)}(?![a-z])", word.lower(), answer
+            rf"(?<![a-z]){re.escape(state.state)}(?![a-z])", word.lower(), composed
         )
-    return answer
+    return composed
 
 
 def state_word(
