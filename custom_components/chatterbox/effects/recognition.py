@@ -116,7 +116,7 @@ async def async_recognize(
         text=readable_sentence(hass, user_input.text),
     )
     found = await _async_certain(agent, user_input)
-    if found is None or _is_unclear(found, user_input.text):
+    if found is None or is_unclear(found, user_input.text):
         return None
     name = found.intent.name
     slots = slots_of(found)
@@ -245,7 +245,7 @@ async def async_is_request(
     return await async_recognize(hass, user_input) is not None
 
 
-def _is_unclear(
+def is_unclear(
     found: RecognizeResult,
     text: str,
 ) -> bool:

@@ -190,6 +190,21 @@ async def test_a_word_that_makes_a_command_another_one_is_not_left_out(
     assert home.states.is_state("light.hallway", "off")
 
 
+async def test_all_of_a_kind_with_a_state_is_a_command_unless_it_is_asked(
+    home: HomeAssistant,
+) -> None:
+    talk = Talk(home)
+    assert (await talk.say("all lights on?")).startswith("No, ")
+    assert (await talk.say("are all lights on")).startswith("No, ")
+    assert home.states.is_state("light.counter", "off")
+
+    await talk.say("all lights on")
+    assert home.states.is_state("light.counter", "on")
+
+    await talk.say("all the lights off please")
+    assert home.states.is_state("light.counter", "off")
+
+
 async def test_lights_of_a_room_are_set_to_a_brightness(home: HomeAssistant) -> None:
     talk, lights = Talk(home), {"light.kitchen_ceiling", "light.counter"}
     for text in (
