@@ -276,35 +276,33 @@ def _is_cut_question(parts: Parts) -> bool:
 def _divided(spans: Sequence[PhraseSpan]) -> list[Sequence[PhraseSpan]]:
     """Return the spans of each request: after a joining word, a new one begins with an act, or ends with one.
 
-    An act may stand last: "het licht uitdoen en de gordijnen sluiten", "Licht ausmachen
-    und Tor schließen".
+    One also begins after a reason: "it's too dark turn on the lights". An act may stand
+    last: "het licht uitdoen en de gordijnen sluiten", "Licht ausmachen und Tor schließen".
     """
     starts = [
         at
         for at, (before, span) in enumerate(pairwise(spans), start=1)
-        if (
-            span.role in _COMMANDING
-            and (before.role is Role.AND or _follows_reason(spans, at))
-        )
-        or (before.role is Role.AND and _has_two_acts(spans, at))
+        if before.role is Role.AND
+        and (span.role in _COMMANDING or _has_two_acts(spans, at))
     ]
+    telling = [at for at, span in enumerate(spans) if span.role not in SMALL][:2]
+    match [spans[at] for at in telling]:
+        case [
+            PhraseSpan(role=Role.ACT, value=reason),
+            PhraseSpan(role=Role.ACT | Role.VERB),
+        ] if reason in STEPS:
+            after_reason = telling[1:]
+        case _:
+            after_reason = []
     bounds = [
         0,
+        *after_reason,
         *starts,
         len(spans),
     ]
     pieces = (spans[start:end] for start, end in pairwise(bounds) if start < end)
     found = [one[:-1] if one[-1].role is Role.AND else one for one in pieces]
     return [one for one in found if one]
-
-
-def _follows_reason(
-    spans: Sequence[PhraseSpan],
-    at: int,
-) -> bool:
-    """Return whether all before a span tells why it is said: "it's too dark turn on the lights"."""
-    before = [span for span in spans[:at] if span.role not in SMALL]
-    return [span.role for span in before] == [Role.ACT] and before[0].value in STEPS
 
 
 def _has_two_acts(
