@@ -43,6 +43,8 @@ HOME = (
         for number, names in enumerate(NAMES.values())
         for place, name in enumerate(names)
     )
+    + "  - { name: Golvlampa, id: light.golvlampa }\n"
+    + "  - { name: Lampa stojąca, id: light.lampa_stojaca }\n"
 )
 
 
@@ -74,6 +76,21 @@ async def test_questions_are_recognized(
 
     assert found == PastQuestion(question.form, question.call)
     assert {one.language for one in QUESTIONS} == {*NAMES}
+
+
+@in_one_home(
+    ("language", "text", "name"),
+    [
+        ("sv", "när tändes golvlampan senast", "Golvlampa"),
+        ("pl", "kiedy ostatnio włączono lampę stojącą", "Lampa stojąca"),
+    ],
+)
+async def test_names_are_recognized_in_their_other_forms(
+    home: HomeAssistant, language: str, text: str, name: str
+) -> None:
+    found = await async_past_question(home, text, language)
+
+    assert found == PastQuestion(PastForm.LAST, {"name": name, "state": "on"})
 
 
 @in_one_home(

@@ -14,9 +14,10 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from homeassistant.auth.permissions.const import POLICY_READ
+from homeassistant.components.binary_sensor import DOMAIN as BINARY_SENSOR
 from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.components.sensor import ATTR_STATE_CLASS
-from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_UNIT_OF_MEASUREMENT
+from homeassistant.const import ATTR_UNIT_OF_MEASUREMENT
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import (
     device_registry as dr,
@@ -248,7 +249,9 @@ async def _async_selected(
         states = others
     if not states:
         raise _NoAnswer(_nothing_called(question))
-    contacts = [contact for one in states for contact in _contacts(question, one)]
+    contacts = await _async_readable(
+        call, [contact for one in states for contact in _contacts(question, one)]
+    )
     return sorted(
         contacts or states, key=lambda state: (state.name.casefold(), state.entity_id)
     )
@@ -350,20 +353,45 @@ def _contacts(
     question: _Question,
     state: State,
 ) -> list[State]:
-    """Return the contacts of a door for a question about a lock that is about whether the door was open."""
+    """Return the contacts of a door for a question about a lock that is about whether the door was open.
+
+    They belong to the device of the lock, or are called after it: "Haustürkontakt".
+    """
     word = question.word.lower()
     if state.domain != "lock" or not word.startswith(("open", "clos", "shut")):
         return []
-    registry = er.async_get(question.hass)
-    entry = registry.async_get(state.entity_id)
-    if entry is None or entry.device_id is None:
-        return []
-    siblings = er.async_entries_for_device(registry, entry.device_id)
+    home = async_get_home(question.hass, question.assistant)
+    area_ids = {
+        one.area_id for one in home.entities if one.entity_id == state.entity_id
+    }
+    contacts = matching_states(
+        question.hass,
+        intent.MatchTargetsConstraints(
+            area_name=next(iter(area_ids), None),
+            domains={BINARY_SENSOR},
+            device_classes={*_CONTACTS},
+            assistant=question.assistant,
+        ),
+    )
+    name = heard_words(state.name)
     return [
         one
-        for one in _exposed(question, [sibling.entity_id for sibling in siblings])
-        if one.attributes.get(ATTR_DEVICE_CLASS) in _CONTACTS
+        for one in contacts
+        if _is_of_one_device(question.hass, one, state)
+        or _begin_with(heard_words(one.name), name)
     ]
+
+
+def _is_of_one_device(hass: HomeAssistant, *states: State) -> bool:
+    entries = [er.async_get(hass).async_get(one.entity_id) for one in states]
+    device_ids = {one.device_id if one else None for one in entries}
+    return len(device_ids) == 1 and None not in device_ids
+
+
+def _begin_with(words: Iterable[str], parts: Iterable[str]) -> bool:
+    """Return whether each part begins one of the words."""
+    known = [*words]
+    return all(any(word.startswith(part) for word in known) for part in parts)
 
 
 def _nothing_called(question: _Question) -> str:

@@ -5,7 +5,7 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from tests.support.one_home import in_one_home
-from tests.support.recorded_home import DOOR, NAMES, Past
+from tests.support.recorded_home import CLASSES, DOOR, NAMES, Past
 
 WHATEVER_DATABASE = pytest.mark.parametrize(
     "recorder_db_url", ["sqlite://"], ids=["sqlite"]
@@ -72,6 +72,24 @@ async def test_a_question_about_a_lock_that_was_open_is_one_about_its_contact(
 
     assert contact["last opened"] == "today 09:00, 3 hours ago"
     assert lock["name"] == "Entrance"
+
+
+async def test_a_contact_that_is_called_after_its_lock_tells_whether_it_was_open(
+    past: Past,
+) -> None:
+    contact_id = "binary_sensor.haustuer"
+    NAMES.update({"lock.haustuer": "Haustür", contact_id: "Haustürkontakt"})
+    CLASSES[contact_id] = "door"
+    past.set("22 08:00", DOOR, "off")
+    past.set("22 08:00", "lock.haustuer", "locked")
+    past.set("22 08:00", contact_id, "off")
+    past.set("22 09:00", contact_id, "on")
+    past.at("22 12:00")
+
+    (contact,) = await past.answers(name="Haustür", state="open")
+
+    assert contact["name"] == "Haustürkontakt"
+    assert contact["last open"] == "today 09:00, 3 hours ago"
 
 
 async def test_temperatures_of_heating_and_weather_are_those_of_their_attributes(
