@@ -589,9 +589,8 @@ def _about_clock(
 
 def _about_weekday(parts: Parts) -> WorldQuestion | None:
     """Return the question for the date of a near day, where a weekday is named, too: "is tomorrow a Friday"."""
-    days = parts.values(Role.DAY)
-    near = [day for day in days if day in _NEAR]
-    weekdays = [day for day in days if day in WEEKDAYS]
+    days = {*parts.values(Role.DAY)}
+    near = _NEAR & days
     words = {*parts.values(Role.QUESTION), *parts.values(Role.FILLER)}
     # "Do I have to work tomorrow, Friday?"
     is_plain = words <= {"is", "will", ARTICLE}
@@ -599,9 +598,9 @@ def _about_weekday(parts: Parts) -> WorldQuestion | None:
     is_marked = begins or parts.reading.is_asked
     if not (is_plain and is_marked) or parts.all(Role.PLACE, Role.ZONE):
         return None
-    if (len(near), len(weekdays), len(days)) != (1, 1, 2):
+    if (len(near), len(days.intersection(WEEKDAYS)), len(days)) != (1, 1, 2):
         return None
-    return WorldQuestion(("date",), (near[0],))
+    return WorldQuestion(("date",), (*near,))
 
 
 def _about_sun(

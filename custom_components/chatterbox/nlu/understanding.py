@@ -252,15 +252,8 @@ def _after(
     if not made:
         return before
     ids = frozenset[str]().union(*(one.ids for one in made))
-    if isinstance(made[-1], EntityCommand):
-        command = made[-1]
-    else:
-        command = None
-    return replace(
-        before,
-        last=ids,
-        before=command,
-    )
+    command = made[-1] if isinstance(made[-1], EntityCommand) else None
+    return replace(before, last=ids, before=command)
 
 
 def _question(parts: Parts) -> WorldQuestion | StateQuestion | None:

@@ -91,7 +91,8 @@ class _Forecast:
     begin: datetime
     condition: str
     high: float
-    low: float | None
+    low: float
+    """The same as `high` where it is not known."""
     rain: float
 
     def has(self, question: WorldQuestion) -> bool:
@@ -100,8 +101,7 @@ class _Forecast:
         if topic == "above":
             return self.high > question.limit
         if topic == "below":
-            low = self.high if self.low is None else self.low
-            return low < question.limit
+            return self.low < question.limit
         return self.condition in _CONDITIONS.get(topic, ()) or (
             topic == "rain" and self.rain >= _LIKELY
         )
@@ -210,12 +210,8 @@ class _Answers:
         """Return what time it is in a zone, in Home Assistant's words for a time."""
         there = dt_util.now().astimezone(await dt_util.async_get_time_zone(zone))
         texts = await async_texts(self.hass, self.language)
-        if texts:
-            template = texts.intent_responses.get(
-                intent.INTENT_GET_CURRENT_TIME, {}
-            ).get("default")
-        else:
-            template = None
+        templates = texts.intent_responses if texts else {}
+        template = templates.get(intent.INTENT_GET_CURRENT_TIME, {}).get("default")
         if not template:
             return None
         time = state_sentence(
@@ -295,7 +291,7 @@ class _Answers:
         has_time = question.on or question.hour
         if not has_time and {*question.days} <= _NOW:
             degrees = state.attributes["temperature"]
-            now = _Forecast(dt_util.now(), state.state, degrees, None, 0)
+            now = _Forecast(dt_util.now(), state.state, degrees, degrees, 0)
             answer = teller.now(state)
             if is_whether:
                 return f"{teller.whether(is_so=now.has(question))} {answer}"
@@ -617,7 +613,7 @@ def _day(row: Mapping[str, object]) -> _Forecast | None:
         dt_util.as_local(begin),
         str(row.get("condition") or ""),
         high,
-        low,
+        high if low is None else low,
         rain or 0,
     )
 
@@ -643,20 +639,15 @@ class _Teller:
 
     def day(self, day: _Forecast) -> str:
         """Return how a day will be."""
-        temperatures = [value for value in (day.low, day.high) if value is not None]
-        if len(temperatures) > 1:
-            key = "weather_day"
-        else:
-            key = "weather_day_one"
-        low, high = (temperatures * 2)[:2]
+        key = "weather_day" if day.low < day.high else "weather_day_one"
         return self.sentences[key].format(
             day=spoken_weekday(
                 day.begin.date(),
                 self.language,
             ),
             condition=self._condition(day.condition),
-            low=f"{low:g}",
-            high=f"{high:g} °",
+            low=f"{day.low:g}",
+            high=f"{day.high:g} °",
         )
 
     def at(
