@@ -46,7 +46,7 @@ _ALL_PLANS: Final = (["cancel", "all", "plan"], ["all", "plan", "cancel"])
 """Roles of a request to cancel everything."""
 _MAKES_ALARM: Final = frozenset({"alarm", "set", "turn", "on", "only"})
 """Roles of a request for an alarm."""
-_SOME: Final = frozenset({"next", "last", "both", "all"})
+_SOME: Final = frozenset({"next", "last", "all"})
 """Roles that tell which of several plans are meant."""
 
 
@@ -223,7 +223,9 @@ class _Request:
             kind = ""
             roles = roles - {"plan"}
         is_told = self._is_mine or not roles.isdisjoint(_SOME)
-        if is_told and kind in roles and roles <= {kind, *_SOME}:  # "next alarm"
+        if (
+            is_told and kind in roles and roles <= {kind, "both", *_SOME}
+        ):  # "next alarm"
             roles |= {"ask"}
         act = _act(roles, kind)
         if act is None:
