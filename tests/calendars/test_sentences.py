@@ -224,3 +224,10 @@ async def test_the_schedule_is_in_the_calendar_or_else_what_is_planned(
 
     assert ("Tea" in booked, "eat." in booked) == (True, False)
     assert free == "At nine this evening, in 11 hours: eat."
+
+
+@pytest.mark.usefixtures("calendar")
+async def test_an_article_is_no_title(hass: HomeAssistant) -> None:
+    answer = await say(hass, "add an appointment tomorrow at ten am")
+
+    assert answer == "As far as I can tell, that wasn't done."
