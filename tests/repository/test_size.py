@@ -32,7 +32,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of it."""
 
 CEILINGS: Final = {
-    "tokens of the product": 494_330,
+    "tokens of the product": 494_320,
     "modules of the product": 331,
     "tokens of the tests": 846_700,
     "fragments": 1,

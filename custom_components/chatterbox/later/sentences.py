@@ -383,9 +383,8 @@ class _Sentence:
         moved = offered if names_days(when, self.language) else None
         parts = [self.answer]
         if _says_no_more(rest, self.language):
-            times = (time.words for time in self.times)
             parts += sorted(
-                times,
+                (time.words for time in self.times),
                 key=self.answer.index,
                 reverse=True,
             )
@@ -461,10 +460,9 @@ class _Sentence:
         if not meant:
             if await self._async_is_theirs(time, kind):
                 return None
-            key = f"later_none_{kind}{'_then' if then else ''}"
             return self._says(
                 replace(request, is_last_resort=True),
-                key,
+                f"later_none_{kind}{'_then' if then else ''}",
             )
         if request.is_question:
             return self._listing(roles, meant)
@@ -615,10 +613,9 @@ class _Sentence:
                     asks=is_guessed,
                 )
             case []:
-                key = f"later_none_{kind}{'_then' if plans else ''}"
                 return self._says(
                     replace(_COMMAND, is_last_resort=True),
-                    key,
+                    f"later_none_{kind}{'_then' if plans else ''}",
                 )
             case _:
                 return self._says(
@@ -633,9 +630,7 @@ class _Sentence:
         words: str,
     ) -> bool:
         """Return whether words name an hour, a day or the sun: "an hour later" would be an hour from now."""
-        if moment is None:
-            return False
-        return (
+        return moment is not None and (
             moment.names_hour
             or names_days(words, self.language)
             or names_sun(words, self.language)
