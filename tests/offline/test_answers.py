@@ -88,6 +88,9 @@ async def test_the_weekday_of_a_date_is_the_answer(hass: HomeAssistant) -> None:
         ("en", "how many days until christmas?", "25 days: Friday, December 25, 2026"),
         ("en", "how many days till friday?", "4 days: Friday, December 4, 2026"),
         ("de", "wie viele Tage noch bis Ostern?", "118 Tage: Sonntag, "),
+        ("de", "wie lange dauert es bis Weihnachten", "25 Tage: Freitag, "),
+        ("pl", "jaki dzień wypada 24 grudnia", "W czwartek, 24 grudnia"),
+        ("pt-BR", "que dia cai 24 de dezembro", "Na quinta-feira, 24 de"),
         ("fr", "combien de jours avant noël ?", "25 jours: vendredi, 25 décembre"),
         ("pt", "quantos dias faltam para o natal?", "25 dias: "),
         ("zh-Hans", "离圣诞节还有几天？", "25天: 星期五"),  # noqa: RUF001 Chinese mark

@@ -34,7 +34,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "tokens of the product": 494_320,
     "modules of the product": 331,
-    "tokens of the tests": 846_700,
+    "tokens of the tests": 846_730,
     "fragments": 1,
     "lines of code of the page": 2_830,
     "functions of the product that are too long": 3,
