@@ -58,7 +58,7 @@ class Past:
         call = own_call(self.hass, dict(arguments))
         if context:
             call = replace(call, llm_context=replace(call.llm_context, context=context))
-        return (await GET_PAST.run(call)).data
+        return (await GET_PAST.async_answer(call)).data
 
     async def answers(self, **arguments: JsonValue) -> list[JsonObject]:
         """Return what is told of each thing."""

@@ -34,12 +34,13 @@ from ..speech.sentences import async_error_text
 from ..speech.text.times import names_days, prepare, resolve_time, spoken_date
 from ..tools.own.own_tool import (
     READS,
+    NoAnswer,
     OwnCall,
     OwnTool,
     ToolAnswer,
     error_answer,
-    known_person,
     parameters,
+    problem_of,
 )
 from ..tools.own.search_history import MEMORY
 from .facts import (
@@ -225,14 +226,13 @@ def _active(
 def _keepers(
     agent: str,
     speaker: Speaker,
-) -> tuple[Keeper, ...] | ToolAnswer:
-    """Return whose facts a speaker is told, or else the answer of a tool that does not serve them."""
-    person = known_person(speaker)
-    if isinstance(person, str):
-        return Keeper(agent, person), HOUSEHOLD
-    if speaker.asking is Asking.PERSON:
-        return (HOUSEHOLD,)
-    return person
+) -> tuple[Keeper, ...]:
+    """Return whose facts a speaker is told; none for an automation."""
+    if speaker.asking is not Asking.PERSON:
+        return ()
+    if speaker.person_id:
+        return Keeper(agent, speaker.person_id), HOUSEHOLD
+    return (HOUSEHOLD,)
 
 
 async def async_get_memory_prompt(
@@ -240,7 +240,7 @@ async def async_get_memory_prompt(
 ) -> str:
     """Return the section of the prompt about the facts that the speaker is told. Empty for an automation."""
     keepers = _keepers(agent, speaker)
-    if isinstance(keepers, ToolAnswer):
+    if not keepers:
         return ""
     memories = async_get_memories(hass)
     try:
@@ -257,8 +257,8 @@ def _serving(
 
     async def serve(call: OwnCall) -> ToolAnswer:
         keepers = _keepers(call.agent, call.speaker)
-        if isinstance(keepers, ToolAnswer):
-            return keepers
+        if not keepers:
+            raise NoAnswer(problem_of(call.speaker))
         memories = async_get_memories(call.hass)
         try:
             await memories.async_load()
@@ -304,10 +304,9 @@ async def _async_remember(
     if REDACTED_PIN in text or names_pin(text):
         return error_answer(_PIN, sentences["fact_pin"])
     is_of_all = call.arguments.get(_HOUSEHOLD)
-    person = known_person(call.speaker)
-    if isinstance(person, ToolAnswer) and not is_of_all:
-        error = f"{person.data['error']}{_OF_ALL}"
-        return error_answer(error, sentences["fact_of_whom"])
+    problem = problem_of(call.speaker)
+    if problem and not is_of_all:
+        return error_answer(f"{problem}{_OF_ALL}", sentences["fact_of_whom"])
     words = str(call.arguments.get(_UNTIL) or "")
     ends = None
     if words:
@@ -434,18 +433,17 @@ async def _async_list(
     active = _active(memories, keepers)
     sentences = await call.async_sentences()
     data: JsonObject = {"facts": [one.for_model() for one in active]}
-    unknown = known_person(call.speaker)
-    if isinstance(unknown, ToolAnswer):
-        data |= {"note": unknown.data["error"]}
+    problem = problem_of(call.speaker)
+    if problem:
+        data |= {"note": problem}
     if active:
         facts = "; ".join(one.fact.text.rstrip(".") for one in active)
         return ToolAnswer(
             data,
             speech=sentences["fact_list"].format(facts=facts),
         )
-    is_known = isinstance(unknown, str)
     return ToolAnswer(
-        data, speech=sentences["fact_none" if is_known else "fact_of_whom"]
+        data, speech=sentences["fact_of_whom" if problem else "fact_none"]
     )
 
 

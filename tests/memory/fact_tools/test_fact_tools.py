@@ -49,7 +49,7 @@ AGENT = "agent-1"
 async def run(
     hass: HomeAssistant, tool: OwnTool, fact: str | None = None, speaker: Speaker = ANNA
 ) -> ToolAnswer:
-    return await tool.run(
+    return await tool.async_answer(
         own_call(hass, {} if fact is None else {"fact": fact}, speaker, AGENT)
     )
 
@@ -63,7 +63,9 @@ def data(answer: ToolAnswer) -> JsonObject:
 async def remember(
     hass: HomeAssistant, fact: str, speaker: Speaker, **more: str | bool
 ) -> ToolAnswer:
-    return await REMEMBER.run(own_call(hass, {"fact": fact, **more}, speaker, AGENT))
+    return await REMEMBER.async_answer(
+        own_call(hass, {"fact": fact, **more}, speaker, AGENT)
+    )
 
 
 def household(hass: HomeAssistant) -> list[str]:
@@ -202,7 +204,7 @@ async def test_facts_of_the_household_are_those_of_every_agent(
     await remember(hass, BINS, ANNA, household=True)
 
     other = own_call(hass, {}, BEN, "agent-2")
-    assert BINS in str((await LIST_MEMORIES.run(other)).data)
+    assert BINS in str((await LIST_MEMORIES.async_answer(other)).data)
     assert texts(hass) == []
 
 

@@ -25,7 +25,7 @@ FEW = {"most_listed": 10}
 
 async def find(hass: HomeAssistant, **arguments: str) -> list[str]:
     """Return the names that the tool finds."""
-    answer = await FIND.run(own_call(hass, {**arguments}))
+    answer = await FIND.async_answer(own_call(hass, {**arguments}))
     assert not answer.is_error
     found = answer.data["found"]
     assert isinstance(found, list)
@@ -34,7 +34,7 @@ async def find(hass: HomeAssistant, **arguments: str) -> list[str]:
 
 async def complaint(hass: HomeAssistant, **arguments: str) -> str:
     """Return what the tool says where it cannot look."""
-    answer = await FIND.run(own_call(hass, {**arguments}))
+    answer = await FIND.async_answer(own_call(hass, {**arguments}))
     assert answer.is_error
     return str(answer.data["error"])
 
@@ -75,7 +75,9 @@ async def test_entities_are_found_by_words_by_place_and_by_domain(
         "found": [],
         "note": "Nothing like that is there. Other words may find it, or its room or domain alone.",
     }
-    assert (await FIND.run(own_call(hass, {"words": "unicorn"}))).data == nothing
+    assert (
+        await FIND.async_answer(own_call(hass, {"words": "unicorn"}))
+    ).data == nothing
 
 
 async def test_what_is_not_exposed_is_not_found(hass: HomeAssistant) -> None:
@@ -96,7 +98,7 @@ async def test_a_long_answer_ends_and_says_how_to_ask_for_less(
 ) -> None:
     await move_into_the_demo_home(hass)
     add_lamps(hass, 200)
-    answer = await FIND.run(own_call(hass, {"words": "lantern"}))
+    answer = await FIND.async_answer(own_call(hass, {"words": "lantern"}))
     found = answer.data["found"]
     assert isinstance(found, list)
     assert len(found) == 50
@@ -118,7 +120,9 @@ async def test_other_names_are_told(hass: HomeAssistant) -> None:
         lamp, aliases=[er.COMPUTED_NAME, "Writing Light"]
     )
     found = (
-        await FIND.run(own_call(hass, {"words": "writing light", "area": "office"}))
+        await FIND.async_answer(
+            own_call(hass, {"words": "writing light", "area": "office"})
+        )
     ).data["found"]
     assert found == [
         {

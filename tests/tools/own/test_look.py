@@ -32,7 +32,7 @@ from custom_components.chatterbox.agent.loop.turn import Limits
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.settings.agent import AgentSettings
-from custom_components.chatterbox.tools.own.look import LOOK, async_look
+from custom_components.chatterbox.tools.own.look import LOOK
 from custom_components.chatterbox.tools.own.own_tool import Offered, ToolAnswer
 from tests.support.own_tools import own_call
 from tests.support.servers.chat_completions import ScriptedChatCompletions
@@ -101,7 +101,7 @@ async def gate(hass: HomeAssistant) -> StillCamera:
 async def look(hass: HomeAssistant, **arguments: str) -> ToolAnswer:
     """Look as an agent of nobody does."""
     given: JsonObject = {"question": QUESTION, **arguments}
-    return await async_look(own_call(hass, given, settings=LOOKS))
+    return await LOOK.async_answer(own_call(hass, given, settings=LOOKS))
 
 
 async def looking_agent(
@@ -297,7 +297,9 @@ async def test_a_look_that_fails_says_why(
         gate.switch(is_on=True)
         assert "could not be looked at" in await error()
         hurry = replace(LOOKS, limits=Limits(tool_timeout=0.2))
-        late = await async_look(own_call(hass, {"question": QUESTION}, settings=hurry))
+        late = await LOOK.async_answer(
+            own_call(hass, {"question": QUESTION}, settings=hurry)
+        )
         assert "in time" in str(late.data["error"])
         assert (await look(hass)).data["seen"] == "A cat."
         expose(hass, "camera.gate", exposed=False)
@@ -336,9 +338,9 @@ async def test_an_ai_task_of_another_integration_looks_as_well(
     settings = replace(LOOKS, look_task="ai_task.eyes")
     call = own_call(hass, {"question": QUESTION}, settings=settings)
 
-    assert (await async_look(call)).data["seen"] == "A dog."
+    assert (await LOOK.async_answer(call)).data["seen"] == "A dog."
     eyes.answer = " "
-    assert "said nothing" in str((await async_look(call)).data["error"])
+    assert "said nothing" in str((await LOOK.async_answer(call)).data["error"])
 
 
 @pytest.mark.usefixtures("gate")
@@ -358,7 +360,7 @@ async def test_the_rights_of_the_speaker_hold(
     call = own_call(hass, {"question": QUESTION}, settings=LOOKS)
     of_user = replace(call.llm_context, context=Context(user_id=user.id))
     async with worker(hass) as eyes:
-        answer = await async_look(replace(call, llm_context=of_user))
+        answer = await LOOK.async_answer(replace(call, llm_context=of_user))
         assert answer.is_error is not may
         assert ("not allowed" in str(answer.data)) is not may
         assert len(eyes.requests) == may

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import count
 
 import pytest
@@ -25,7 +27,10 @@ from custom_components.chatterbox.history.stores import async_get_histories
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.tools.own.own_tool import ToolAnswer
-from custom_components.chatterbox.tools.own.search_history import async_search_history
+from custom_components.chatterbox.tools.own.search_history import (
+    SEARCH_HISTORY,
+    async_search_history,
+)
 from tests.support.busy_threads import no_free_thread
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.one_home import in_one_home
@@ -133,9 +138,9 @@ async def search(
     timeout: float = 2,  # noqa: ASYNC109  # that of the tool
 ) -> ToolAnswer:
     settings = AgentSettings(keep_history=is_stored)
-    return await async_search_history(
-        own_call(hass, arguments, speaker, agent, settings), timeout
-    )
+    run = partial(async_search_history, timeout=timeout)
+    call = own_call(hass, arguments, speaker, agent, settings)
+    return await replace(SEARCH_HISTORY, run=run).async_answer(call)
 
 
 async def answers(hass: HomeAssistant, agent: str, arguments: JsonObject) -> list[str]:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from homeassistant.core import HomeAssistant
@@ -46,9 +47,8 @@ async def answer_of(
     """Return what the model reads of a search, in English."""
     async with engine.serve() as address:
         agent = replace(SEARXNG, web_search_address=address)
-        answer = await async_search_web(
-            own_call(hass, {"query": query}, settings=agent)
-        )
+        call = own_call(hass, {"query": query}, settings=agent)
+        answer = await SEARCH_WEB.async_answer(call)
     assert answer.is_error == ("error" in answer.data)
     assert answer.open_world != answer.is_error
     assert answer.fee == 0
@@ -194,9 +194,10 @@ async def test_brave_is_sent_its_key_in_a_header_and_paid(
     engine.answer = {"grounding": {"generic": [generic], "map": []}, "sources": {}}
     call = own_call(hass, {"query": "cup"}, settings=BRAVE)
     async with engine.serve() as address:
-        answer = await async_search_web(call, brave=address)
+        tool = replace(SEARCH_WEB, run=partial(async_search_web, brave=address))
+        answer = await tool.async_answer(call)
         engine.status = 401
-        refused = await async_search_web(call, brave=address)
+        refused = await tool.async_answer(call)
         with pytest.raises(ProviderError) as failed:
             await async_search(hass, BRAVE, "cup", "en", brave=address)
 

@@ -13,7 +13,7 @@ from ...home.entities import ExposedEntity, Home
 from ...home.entity_index import EntityIndex
 from ...home.name_index import places_named
 from ...home.search import async_get_entity_index
-from .own_tool import READS, OwnCall, OwnTool, ToolAnswer, error_answer, parameters
+from .own_tool import READS, NoAnswer, OwnCall, OwnTool, ToolAnswer, parameters
 
 _WORDS: Final = "words"
 _AREA: Final = "area"
@@ -30,26 +30,16 @@ _NOTHING: Final = (
 )
 
 
-class _UnknownName(Exception):
-    """There is no such area or domain. The text names the existing ones."""
-
-
 async def _async_find(call: OwnCall) -> ToolAnswer:
     """Find entities by words, area and domain."""
-    arguments = call.arguments
     words, area, domain = (
-        str(arguments.get(name) or "").strip()[:_MAX_ARGUMENT]
-        for name in (_WORDS, _AREA, _DOMAIN)
+        call.text(name)[:_MAX_ARGUMENT] for name in (_WORDS, _AREA, _DOMAIN)
     )
     if not words and not area and not domain:
-        return error_answer(_NO_ARGUMENTS)
+        raise NoAnswer(_NO_ARGUMENTS)
     index = await async_get_entity_index(call.hass, call.language)
-    try:
-        among = _in_domain(
-            index.home, _in_area(call.hass, index, area), domain.casefold()
-        )
-    except _UnknownName as error:
-        return error_answer(str(error))
+    in_area = _in_area(call.hass, index, area)
+    among = _in_domain(index.home, in_area, domain.casefold())
     return _answer(
         index.home,
         index.fitting(words, among) if words else among,
@@ -72,9 +62,7 @@ def _in_area(
     found = found or {*index.named_rooms(area)}
     if not found:
         filled = [room.name for room in home.rooms if home.by_room.get(room.area_id)]
-        raise _UnknownName(
-            f"There is no area {quoted(area)}. {_listed('areas', filled)}"
-        )
+        raise NoAnswer(f"There is no area {quoted(area)}. {_listed('areas', filled)}")
     return [entity for entity in home.entities if entity.area_id in found]
 
 
@@ -85,7 +73,7 @@ def _in_domain(
         return entities
     domains = sorted({entity.domain for entity in home.entities})
     if domain not in domains:
-        raise _UnknownName(
+        raise NoAnswer(
             f"There is no domain {quoted(domain)}. {_listed('domains', domains)}"
         )
     return [entity for entity in entities if entity.domain == domain]

@@ -33,11 +33,11 @@ from ...home.entity_matches import exposed_names, matching_states
 from ..schema import short_parameters
 from .own_tool import (
     READS,
+    NoAnswer,
     OwnCall,
     OwnTool,
     SharedWith,
     ToolAnswer,
-    error_answer,
     own_name,
     parameters,
 )
@@ -116,28 +116,16 @@ _COMPASS: Final = (
 )
 
 
-class _WeatherError(Exception):
-    """The question cannot be answered. The text says what can be asked instead."""
-
-
 async def _async_get_forecast(call: OwnCall) -> ToolAnswer:
     """Answer a question about the weather."""
     hass = call.hass
     llm_context = call.llm_context
-    given = {
-        key: str(value)
-        for key, value in call.arguments.items()
-        if not intent.is_blank_slot_value(value)
-    }
-    try:
-        state = _find_weather(
-            call,
-            given.get("name"),
-            given.get("area"),
-        )
-        kind = _choose_kind(state, given.get("forecast"))
-    except _WeatherError as error:
-        return error_answer(str(error))
+    state = _find_weather(
+        call,
+        call.text("name"),
+        call.text("area"),
+    )
+    kind = _choose_kind(state, call.text("forecast"))
     now = dt_util.now()
     data: JsonObject = {
         "name": state.name,
@@ -165,15 +153,15 @@ async def _async_get_forecast(call: OwnCall) -> ToolAnswer:
 
 def _find_weather(
     call: OwnCall,
-    name: str | None,
-    area: str | None,
+    name: str,
+    area: str,
 ) -> State:
     """Return the weather entity, or of several the one nearest to the device of the speaker."""
     hass = call.hass
     assistant = call.llm_context.assistant
     constraints = intent.MatchTargetsConstraints(
-        name=name,
-        area_name=area,
+        name=name or None,
+        area_name=area or None,
         domains={WEATHER_DOMAIN},
         assistant=assistant,
         allow_duplicate_names=True,
@@ -186,7 +174,7 @@ def _find_weather(
     if states:
         return (call.in_room(states) or states)[0]
     if matched:
-        raise _WeatherError(
+        raise NoAnswer(
             "The weather is not available at the moment. Say so, and do not ask again now."
         )
     description = " ".join(
@@ -199,18 +187,18 @@ def _find_weather(
         )
     )
     names = ", ".join(exposed_names(hass, assistant, {WEATHER_DOMAIN}))
-    raise _WeatherError(
+    raise NoAnswer(
         f"There is no weather entity {description}. There are: {names}. Without name and area it is the home's."
     )
 
 
 def _choose_kind(
     state: State,
-    wanted: str | None,
+    wanted: str,
 ) -> ForecastKind | None:
     """Return the kind of forecast to get, or None for the current weather alone."""
     kinds = supported_kinds(state)
-    if wanted is None:
+    if not wanted:
         return kinds[0] if kinds else None
     if wanted in kinds:
         return ForecastKind(wanted)
@@ -227,7 +215,7 @@ def _choose_kind(
         instead = f"Ask for the {other.value} one."
     else:
         instead = "Leave 'forecast' out to get the current weather."
-    raise _WeatherError(f"{state.name} has no {wanted} forecast. {instead}")
+    raise NoAnswer(f"{state.name} has no {wanted} forecast. {instead}")
 
 
 async def _async_forecast(

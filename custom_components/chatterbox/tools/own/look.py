@@ -31,11 +31,11 @@ from ...home.entity_matches import area_name, matching_states
 from ...people.speakers import async_user_of
 from .own_tool import (
     READS,
+    NoAnswer,
     Offered,
     OwnCall,
     OwnTool,
     ToolAnswer,
-    error_answer,
     own_name,
     parameters,
 )
@@ -75,16 +75,10 @@ is_looking: Final[ContextVar[bool]] = ContextVar(
 """Whether an AI task is asked to look at a picture. One of ours then has no tools, which text in it could ask for."""
 
 
-class _NothingToSee(Exception):
-    """There is nothing to look at. The text says why, to a model."""
-
-
 def _find(call: OwnCall) -> State:
-    """Return the camera or image that a call names. Raises `_NothingToSee`."""
+    """Return the camera or image that a call names. Raises `NoAnswer`."""
     hass = call.hass
-    name, area = (
-        str(call.arguments.get(key) or "").strip() or None for key in ("name", "area")
-    )
+    name, area = (call.text(key) or None for key in ("name", "area"))
     fitting = _fitting(
         call,
         name,
@@ -98,7 +92,7 @@ def _find(call: OwnCall) -> State:
         return found[0]
     problem = "Several fit." if found else "There is no such camera or image."
     names = sorted(_placed(hass, one) for one in found or _fitting(call, None, None))
-    raise _NothingToSee(
+    raise NoAnswer(
         f"{problem} Give the name, and its area, of one of: {', '.join(names)}."
     )
 
@@ -166,14 +160,14 @@ def _placed(hass: HomeAssistant, state: State) -> str:
 
 
 def _age(state: State) -> str:
-    """Return how old the picture is, in words; empty for a fresh one. Raises `_NothingToSee`."""
+    """Return how old the picture is, in words; empty for a fresh one. Raises `NoAnswer`."""
     if state.state == STATE_UNAVAILABLE:
-        raise _NothingToSee(_NOT_NOW.format(name=state.name))
+        raise NoAnswer(_NOT_NOW.format(name=state.name))
     if state.domain == Platform.CAMERA:
         return ""
     taken = dt_util.parse_datetime(state.state)
     if taken is None:
-        raise _NothingToSee(_NO_PICTURE.format(name=state.name))
+        raise NoAnswer(_NO_PICTURE.format(name=state.name))
     taken = dt_util.as_utc(taken)
     is_fresh = dt_util.utcnow() - taken <= _FRESH
     if is_fresh:
@@ -181,28 +175,22 @@ def _age(state: State) -> str:
     return dt_util.get_age(taken)
 
 
-async def async_look(call: OwnCall) -> ToolAnswer:
+async def _async_look(call: OwnCall) -> ToolAnswer:
     """Answer a question on a picture that is taken now, or tell how old it is."""
-    question = clipped(
-        str(call.arguments.get("question") or ""),
-        _LONGEST_QUESTION,
-    )
+    question = clipped(call.text("question"), _LONGEST_QUESTION)
     if not question:
-        return error_answer(_NO_QUESTION)
+        raise NoAnswer(_NO_QUESTION)
     task = call.hass.states.get(_task_of(call))
     if task is None or task.state == STATE_UNAVAILABLE:
-        return error_answer(_NO_TASK)
-    try:
-        state = _find(call)
-        await _async_check_rights(call, state)
-        age = _age(state)
-        seen = await _async_seen(
-            call,
-            state,
-            question,
-        )
-    except _NothingToSee as error:
-        return error_answer(str(error))
+        raise NoAnswer(_NO_TASK)
+    state = _find(call)
+    await _async_check_rights(call, state)
+    age = _age(state)
+    seen = await _async_seen(
+        call,
+        state,
+        question,
+    )
     data: JsonObject = {
         "name": state.name,
         "seen": seen,
@@ -226,7 +214,7 @@ async def _async_check_rights(
     call: OwnCall,
     state: State,
 ) -> None:
-    """Raise `_NothingToSee` for a user who may not see the picture, or not use the AI task.
+    """Raise `NoAnswer` for a user who may not see the picture, or not use the AI task.
 
     Home Assistant checks both since 2026.11.
     """
@@ -236,7 +224,7 @@ async def _async_check_rights(
     may = user.permissions.check_entity
     may_see = may(state.entity_id, POLICY_READ)
     if not may_see or not may(_task_of(call), POLICY_CONTROL):
-        raise _NothingToSee(_NOT_ALLOWED.format(name=state.name))
+        raise NoAnswer(_NOT_ALLOWED.format(name=state.name))
 
 
 async def _async_seen(
@@ -244,7 +232,7 @@ async def _async_seen(
     state: State,
     question: str,
 ) -> str:
-    """Return the answer of the AI task. Raises `_NothingToSee`."""
+    """Return the answer of the AI task. Raises `NoAnswer`."""
     name = state.name
     instructions = _INSTRUCTIONS.format(name=name, question=question)
     picture = f"media-source://{state.domain}/{state.entity_id}"
@@ -260,9 +248,9 @@ async def _async_seen(
                 context=call.llm_context.context,
             )
     except TimeoutError:
-        raise _NothingToSee(_LATE.format(name=name)) from None
+        raise NoAnswer(_LATE.format(name=name)) from None
     except Unauthorized:
-        raise _NothingToSee(_NOT_ALLOWED.format(name=name)) from None
+        raise NoAnswer(_NOT_ALLOWED.format(name=name)) from None
     except HomeAssistantError as error:
         LOGGER.warning(
             "%s could not be looked at: %s",
@@ -270,7 +258,7 @@ async def _async_seen(
             error,
         )
         reason = clipped(str(error), _LONGEST_REASON)
-        raise _NothingToSee(_FAILED.format(name=name, reason=reason)) from error
+        raise NoAnswer(_FAILED.format(name=name, reason=reason)) from error
     finally:
         is_looking.reset(looking)
     seen = clipped(
@@ -278,16 +266,13 @@ async def _async_seen(
         _LONGEST_ANSWER,
     )
     if not seen:
-        raise _NothingToSee(_FAILED.format(name=name, reason=_SILENT))
+        raise NoAnswer(_FAILED.format(name=name, reason=_SILENT))
     return seen
 
 
 async def _async_effects(call: OwnCall) -> Effects:
     """Return that a camera or image is looked at, which rules may be about. It changes nothing."""
-    try:
-        state = _find(call)
-    except _NothingToSee:
-        return Effects(annotations=_READS)
+    state = _find(call)
     looks = EntityAction(
         state.entity_id,
         f"{state.domain}.look",
@@ -318,7 +303,7 @@ LOOK: Final = OwnTool(
         ),
         _READS,
     ),
-    run=async_look,
+    run=_async_look,
     needs=_is_offered,
     effects=_async_effects,
     most=_MOST,

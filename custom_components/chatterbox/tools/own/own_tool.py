@@ -50,6 +50,10 @@ class ToolAnswer:
     """
 
 
+class NoAnswer(Exception):
+    """A call cannot be answered. The text tells the model why, and what can be asked instead."""
+
+
 def error_answer(message: str, speech: str = "") -> ToolAnswer:
     """Return the answer of a tool that did nothing."""
     return ToolAnswer(
@@ -94,6 +98,10 @@ class OwnCall:
     fit: Fit = _fits_nothing
     approval: Approval | None = None
     """None for a call that runs now, or was not reviewed."""
+
+    def text(self, argument: str) -> str:
+        """Return a stripped argument; empty for one that is not given."""
+        return str(self.arguments.get(argument) or "").strip()
 
     @property
     def language(self) -> str:
@@ -151,6 +159,7 @@ class OwnTool:
 
     definition: ToolDefinition
     run: Callable[[OwnCall], Awaitable[ToolAnswer]]
+    """May raise `NoAnswer`, as may `effects`."""
     needs: Callable[[Offered], bool] | None = None
     """Returns whether an agent has it; None for a tool that all agents have."""
     needless: Callable[[HomeAssistant], Collection[str]] | None = None
@@ -182,11 +191,21 @@ class OwnTool:
     calls_action: bool = False
     """Whether it reads by an action of Home Assistant; a trial runs only tools that read without one."""
 
+    async def async_answer(self, call: OwnCall) -> ToolAnswer:
+        """Run a call."""
+        try:
+            return await self.run(call)
+        except NoAnswer as error:
+            return error_answer(str(error))
+
     async def async_effects(self, call: OwnCall) -> Effects:
         """Return the effects that a call would have."""
-        if self.effects:
+        if self.effects is None:
+            return self.annotated
+        try:
             return await self.effects(call)
-        return self.annotated
+        except NoAnswer:
+            return self.annotated
 
     @property
     def annotated(self) -> Effects:
@@ -221,8 +240,8 @@ def parameters(
     }
 
 
-def known_person(speaker: Speaker) -> str | ToolAnswer:
-    """Return the id of the speaker if it is a known person, or else the answer of a tool that needs one."""
+def problem_of(speaker: Speaker) -> str:
+    """Return why a tool that needs a known person does not serve a speaker; empty if it does."""
     if speaker.asking is not Asking.PERSON:
-        return error_answer(_AUTOMATION)
-    return speaker.person_id or error_answer(_NOBODY)
+        return _AUTOMATION
+    return "" if speaker.person_id else _NOBODY

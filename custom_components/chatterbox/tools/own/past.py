@@ -50,11 +50,11 @@ from ...people.speakers import async_user_of
 from ...speech.sentences import async_get_sentences
 from .own_tool import (
     READS,
+    NoAnswer,
     OwnCall,
     OwnTool,
     SharedWith,
     ToolAnswer,
-    error_answer,
     own_name,
     parameters,
 )
@@ -71,7 +71,6 @@ from .past_states import (
     spans,
 )
 from .period import (
-    InvalidTime,
     Period,
     PeriodName,
     earlier_periods,
@@ -136,10 +135,6 @@ _NEVER: Final = "not once"
 _NOTHING_NAMED: Final = "Give name, area or kind."
 
 
-class _NoAnswer(Exception):
-    """The question cannot be answered. The text says what can be asked instead."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Question:
     """A question about some entities."""
@@ -177,12 +172,9 @@ class _Question:
 async def _async_tell_past(call: OwnCall) -> ToolAnswer:
     """Answer a question about what was."""
     if not records(call.hass):
-        return error_answer(_NOT_RECORDED)
-    try:
-        question = _question(call)
-        states = await _async_selected(call, question)
-    except (InvalidTime, _NoAnswer) as error:
-        return error_answer(str(error))
+        raise NoAnswer(_NOT_RECORDED)
+    question = _question(call)
+    states = await _async_selected(call, question)
     answers = await _async_each(states, partial(_async_tell, question))
     left_out = [state.name for state in states if state.entity_id not in answers]
     return ToolAnswer(_answer(question, list(answers.values()), left_out))
@@ -202,11 +194,9 @@ async def _async_each[T](
 
 
 def _question(call: OwnCall) -> _Question:
-    """Return the question of a call. Raises `InvalidTime`."""
+    """Return the question of a call. Raises `NoAnswer`."""
     now = dt_util.now()
-    name, area, kind, word, written = (
-        str(call.arguments.get(slot) or "").strip() for slot in _ARGUMENTS
-    )
+    name, area, kind, word, written = map(call.text, _ARGUMENTS)
     period: Period | None = None
     earlier: Sequence[Period] = ()
     name_of_period = period_name(written)
@@ -217,8 +207,8 @@ def _question(call: OwnCall) -> _Question:
     elif written:
         try:
             period = written_period(written, now)
-        except InvalidTime as error:
-            raise InvalidTime(f"{error} {_PERIODS}") from error
+        except NoAnswer as error:
+            raise NoAnswer(f"{error} {_PERIODS}") from error
     given = (
         call.language,
         call.llm_context.assistant,
@@ -240,15 +230,15 @@ async def _async_selected(
     call: OwnCall,
     question: _Question,
 ) -> list[State]:
-    """Return the exposed entities that a question is about. Raises `_NoAnswer` for none."""
+    """Return the exposed entities that a question is about. Raises `NoAnswer` for none."""
     if not (question.name or question.area or question.kind):
-        raise _NoAnswer(_NOTHING_NAMED)
+        raise NoAnswer(_NOTHING_NAMED)
     states = await _async_readable(call, await _async_matching(question))
     others = [one for one in states if one.domain not in _PRESENCE]
     if others or call.llm_context.platform != DOMAIN:  # no rule holds for other agents
         states = others
     if not states:
-        raise _NoAnswer(_nothing_called(question))
+        raise NoAnswer(_nothing_called(question))
     contacts = await _async_readable(
         call, [contact for one in states for contact in _contacts(question, one)]
     )
@@ -258,7 +248,7 @@ async def _async_selected(
 
 
 async def _async_matching(question: _Question) -> list[State]:
-    """Return the exposed entities with a name, in an area or on a floor, or of a kind. Raises `_NoAnswer`."""
+    """Return the exposed entities with a name, in an area or on a floor, or of a kind. Raises `NoAnswer`."""
     hass = question.hass
     name = question.name
     area = question.area
@@ -299,7 +289,7 @@ async def _async_readable(
 
 
 def _kinds(question: _Question) -> tuple[set[str] | None, set[str] | None]:
-    """Return the domain or the device class that a kind is. Raises `_NoAnswer` for one of which nothing is exposed."""
+    """Return the domain or the device class that a kind is. Raises `NoAnswer` for one of which nothing is exposed."""
     if not question.kind:
         return None, None
     home = async_get_home(question.hass, question.assistant)
@@ -312,7 +302,7 @@ def _kinds(question: _Question) -> tuple[set[str] | None, set[str] | None]:
             return None, {written}
         if written in domains:
             return {written}, None
-    raise _NoAnswer(
+    raise NoAnswer(
         f"There is no kind {quoted(question.kind)}. There are: {listed(sorted(domains | home.device_classes))}."
     )
 
@@ -950,10 +940,7 @@ def _span(span: Span, now: datetime) -> str:
 
 async def _async_effects(call: OwnCall) -> Effects:
     """Return that the past of people is told, which rules are about. It changes nothing."""
-    try:
-        states = await _async_selected(call, _question(call))
-    except InvalidTime, _NoAnswer:
-        states = []
+    states = await _async_selected(call, _question(call))
     presence = frozenset(
         EntityAction(one.entity_id, f"{one.domain}.get_past")
         for one in states
@@ -971,7 +958,8 @@ class SpokenPast:
 
     async def async_effects(self, arguments: JsonObject) -> Effects:
         """Return the effects of an answer: those of the tool."""
-        effects = await _async_effects(OwnCall(self.hass, self.llm_context, arguments))
+        call = OwnCall(self.hass, self.llm_context, arguments)
+        effects = await GET_PAST.async_effects(call)
         return run_by(TOOL_NAME, replace(effects, annotations=None))
 
     async def async_answer(
@@ -993,7 +981,7 @@ class SpokenPast:
                 states = await _async_selected(call, question)
             else:
                 states = []
-        except InvalidTime, _NoAnswer:
+        except NoAnswer:
             return sentences["spoken_past_unknown"]
         telling = _Telling(
             sentences,

@@ -6,16 +6,12 @@ from typing import Final, NamedTuple, assert_never
 
 from homeassistant.util import dt as dt_util
 
-from ...agent.messages import JsonValue
+from .own_tool import NoAnswer
 
 _RESOLUTION: Final = timedelta(milliseconds=1)
 _NIGHT_BEGINS: Final = time(22)
 _NIGHT_ENDS: Final = time(6)
 _DAY: Final = timedelta(days=1)
-
-
-class InvalidTime(Exception):
-    """A time cannot be parsed. The text describes the format."""
 
 
 class PeriodName(StrEnum):
@@ -129,26 +125,26 @@ def earlier_periods(
 def written_period(text: str, now: datetime) -> Period:
     """Return the period between two local times or days that are divided by a slash; a day alone is all of it.
 
-    Without an end, it ends now. Raises `InvalidTime`.
+    Without an end, it ends now. Raises `NoAnswer`.
     """
     first, is_divided, last = text.partition("/")
     begin = moment(first, is_end=False)
     end = moment(last if is_divided or "T" in first else first, is_end=True) or now
     if begin is None or begin >= min(end, now):
-        raise InvalidTime("That time has not begun yet, or ends before it begins.")
+        raise NoAnswer("That time has not begun yet, or ends before it begins.")
     return Period(begin, min(end, now))
 
 
 def moment(
-    written: JsonValue,
+    written: str,
     *,
     is_end: bool,
 ) -> datetime | None:
     """Return a written local time, or the beginning or the end of a written day or a named period; None for nothing.
 
-    Raises `InvalidTime`.
+    Raises `NoAnswer`.
     """
-    text = str(written or "").strip()
+    text = written.strip()
     if not text:
         return None
     name = period_name(text)
@@ -169,7 +165,7 @@ def moment(
         )
         return dt_util.as_local(dt_util.utc_from_timestamp(parsed.timestamp()))
     except (ValueError, OverflowError, OSError) as error:
-        raise InvalidTime(
+        raise NoAnswer(
             "Times are written like 2026-11-22 or 2026-11-22T18:00."
         ) from error
 

@@ -279,7 +279,7 @@ class OwnDispatcher(Hooks):
         self._runs[call.name] += 1
         if 0 < tool.most < self._runs[call.name]:
             return ToolOutcome(_ENOUGH, is_error=True)
-        answer = await tool.run(own)
+        answer = await tool.async_answer(own)
         native = _native(answer, own.language)
         return ToolOutcome(
             result_content(native),
@@ -319,9 +319,8 @@ class SharedTool(llm.Tool):
     ) -> llm.ToolResult:
         """Run the tool with the arguments that are not blank."""
         given = filled(tool_input.tool_args)
-        return _native(
-            await self.tool.run(OwnCall(hass, llm_context, self.parameters(given)))
-        )
+        call = OwnCall(hass, llm_context, self.parameters(given))
+        return _native(await self.tool.async_answer(call))
 
 
 shared_tool: Final = cache(SharedTool)

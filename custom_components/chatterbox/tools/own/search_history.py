@@ -12,7 +12,6 @@ from typing import Final
 from homeassistant.util import dt as dt_util
 
 from ...agent.messages import (
-    JsonObject,
     JsonValue,
     ToolDefinition,
     ToolGroup,
@@ -24,15 +23,15 @@ from ...history.store.records import StoreUnavailable
 from ...history.stores import async_get_histories
 from .own_tool import (
     READS,
+    NoAnswer,
     OwnCall,
     OwnTool,
     ToolAnswer,
-    error_answer,
-    known_person,
     own_name,
     parameters,
+    problem_of,
 )
-from .period import InvalidTime, moment
+from .period import moment
 
 _WORDS: Final = "words"
 _SINCE: Final = "since"
@@ -53,49 +52,32 @@ async def async_search_history(
     """Search the history of the agent."""
     hass = call.hass
     agent = call.agent
-    person = known_person(call.speaker)
-    if isinstance(person, ToolAnswer):
-        return person
-    try:
-        query = _query(
-            agent,
-            person,
-            call.arguments,
-        )
-    except InvalidTime as error:
-        return error_answer(str(error))
+    problem = problem_of(call.speaker)
+    if problem:
+        raise NoAnswer(problem)
+    query = _query(call)
     histories = async_get_histories(hass)
     entries = hass.config_entries.async_entries(DOMAIN)
     stores = (histories.of(entry) for entry in entries if agent in entry.subentries)
     store = next(stores, None)
     if store is None:
-        return error_answer(_UNAVAILABLE)
+        raise NoAnswer(_UNAVAILABLE)
     try:
         async with asyncio.timeout(timeout):
             return _answer(
                 await store.search(query), is_stored=call.settings.keep_history
             )
-    except TimeoutError, StoreUnavailable:
-        return error_answer(_UNAVAILABLE)
+    except (TimeoutError, StoreUnavailable) as error:
+        raise NoAnswer(_UNAVAILABLE) from error
 
 
-def _query(
-    agent: str,
-    person: str,
-    arguments: JsonObject,
-) -> HistoryQuery:
-    since = moment(
-        arguments.get(_SINCE),
-        is_end=False,
-    )
-    until = moment(
-        arguments.get(_UNTIL),
-        is_end=True,
-    )
+def _query(call: OwnCall) -> HistoryQuery:
+    since = moment(call.text(_SINCE), is_end=False)
+    until = moment(call.text(_UNTIL), is_end=True)
     return HistoryQuery(
-        words=str(arguments.get(_WORDS) or ""),
-        person_id=person,
-        agent=agent,
+        words=call.text(_WORDS),
+        person_id=call.speaker.person_id or "",
+        agent=call.agent,
         since=since.timestamp() if since else None,
         until=until.timestamp() if until else None,
     )

@@ -31,7 +31,7 @@ from ...settings.agent import AgentSettings, WebSearch
 from ...settings.pin_hash import LONGEST_PIN, SHORTEST_PIN
 from ...settings.redaction import known_secrets
 from ...settings.rules import async_get_home_rules
-from .own_tool import READS, OwnCall, OwnTool, ToolAnswer, error_answer, parameters
+from .own_tool import READS, NoAnswer, OwnCall, OwnTool, ToolAnswer, parameters
 
 BRAVE: Final = "https://api.search.brave.com/res/v1"
 BRAVE_FEE: Final = 0.005
@@ -199,21 +199,19 @@ async def async_search_web(
     brave: str = BRAVE,
 ) -> ToolAnswer:
     """Search the web, unless the words hold a secret. `brave` is the address of Brave."""
-    query = clipped(
-        str(call.arguments.get(_QUERY) or ""),
-        _LONGEST_QUERY,
-    )
+    query = clipped(call.text(_QUERY), _LONGEST_QUERY)
     if not query:
-        return error_answer(_EMPTY)
+        raise NoAnswer(_EMPTY)
     if _may_hold_secret(call.hass, query):
-        return error_answer(_WITHHELD)
+        raise NoAnswer(_WITHHELD)
     try:
         pages = await async_search(
             call.hass, call.settings, query, call.language, brave=brave
         )
     except ProviderError as error:
         LOGGER.warning("The web could not be searched: %s", error)
-        return error_answer(_BUSY if isinstance(error, ProviderBusy) else _FAILED)
+        problem = _BUSY if isinstance(error, ProviderBusy) else _FAILED
+        raise NoAnswer(problem) from error
     if call.settings.web_search is WebSearch.BRAVE:
         fee = BRAVE_FEE
     else:

@@ -374,7 +374,7 @@ async def test_all_questions_are_answered_truly(
     assert len(questions) == 80
     for question in questions:
         with subtests.test(question.text):
-            answer = await GET_PAST.run(own_call(home, question.call))
+            answer = await GET_PAST.async_answer(own_call(home, question.call))
             found = answer.data["found"]
             assert isinstance(found, list)
             (answered,) = found

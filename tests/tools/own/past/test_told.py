@@ -250,7 +250,7 @@ async def test_where_people_were_is_for_a_rule_to_allow(
     if platform == "chatterbox":
         assert verdicts == [Verdict.DENY, Verdict.ALLOW]
     else:
-        assert "error" in (await GET_PAST.run(call)).data
+        assert "error" in (await GET_PAST.async_answer(call)).data
 
 
 @WHATEVER_DATABASE
@@ -303,7 +303,7 @@ async def test_what_is_not_read_in_time_is_named(past: Past) -> None:
     ]
     try:
         answer = (
-            await GET_PAST.run(
+            await GET_PAST.async_answer(
                 own_call(past.hass, {"kind": "binary_sensor", "state": "open"})
             )
         ).data
