@@ -15,6 +15,7 @@ from pytest_homeassistant_custom_component.common import (
     async_mock_service,
 )
 
+from custom_components.chatterbox.agent.json.text import objects_in
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.approvals.questions import (
     AnswerRefusal,
@@ -764,6 +765,19 @@ async def test_a_place_that_the_home_does_not_have_is_told_to_the_model(
         == says.content
     )
     assert hass.states.is_state("light.kitchen", "on")
+
+
+async def test_a_model_is_told_a_name_as_its_call_has_to_give_it(
+    hass: HomeAssistant,
+) -> None:
+    home = HOME.replace("name: Pendant", 'name: "Pendant, large"')
+    async with served(hass, home=home) as (model, _):
+        text = "Turn off the light in the attic"
+        await heard_last(hass, model, [text], [off("Pendant, large"), SAYS])
+
+    told = str(objects_in(model.requests[-1].body["messages"])[-1]["content"])
+    assert '"Pendant, large"' in told
+    assert "\\" not in told
 
 
 async def test_a_long_text_is_not_compared(hass: HomeAssistant) -> None:

@@ -254,7 +254,7 @@ class RequestCheck:
         if self.can_choose and not place and len(options) == len(found):
             self._offered = {option.entity_id for option in options}
             return tuple(options)
-        names = listed([quoted(one.names[0]) for one, _ in found])
+        names = listed([one.names[0] for one, _ in found])
         reason = _TOLD["nowhere" if place else "which_one"]
         return Deny(reason.format(place=quoted(place), names=names))
 
@@ -318,7 +318,7 @@ class RequestCheck:
             return None
         self._returned.add(key)
         reason = _TOLD["elsewhere"].format(
-            place=listed([quoted(place.name) for place in places]),
+            place=listed([place.name for place in places]),
             names=_first_names(away),
             there=_first_names(fitting) or "nothing",
         )
@@ -944,7 +944,7 @@ class RequestCheck:
 
 
 def _first_names(entities: Sequence[ExposedEntity]) -> str:
-    return listed([quoted(one.names[0]) for one in entities if one.names][:_MOST_NAMED])
+    return listed([one.names[0] for one in entities if one.names][:_MOST_NAMED])
 
 
 def _room(

@@ -220,9 +220,12 @@ def _escaped(character: str) -> str:
     return character
 
 
-def listed(names: Iterable[str]) -> str:
-    """Return several names, separated by commas."""
-    return ", ".join(map(quoted, names))
+def listed(names: Iterable[str], most: int = 100) -> str:
+    """Return several names, separated by commas; of too many, the first ones and how many there are more."""
+    some = [*map(quoted, names)]
+    more = len(some) - most
+    text = ", ".join(some[:most])
+    return f"{text}, and {more} more" if more > 0 else text
 
 
 def also(names: Sequence[str]) -> str:

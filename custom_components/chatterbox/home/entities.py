@@ -5,7 +5,7 @@ prompts stay identical.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import inf
@@ -343,6 +343,20 @@ def async_get_home(hass: HomeAssistant, assistant: str) -> Home:
     if found is None or found[0] != known.version:
         found = known.homes[assistant] = known.version, _read_home(hass, assistant)
     return found[1]
+
+
+def exposed_names(
+    hass: HomeAssistant, assistant: str, domains: Collection[str] | None = None
+) -> list[str]:
+    """Return the names and aliases of the exposed entities, all or those of some domains, sorted, each once."""
+    return sorted(
+        {
+            name
+            for one in async_get_home(hass, assistant).all_entities
+            if not domains or one.domain in domains
+            for name in one.names
+        }
+    )
 
 
 def _read_home(hass: HomeAssistant, assistant: str) -> Home:

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, Self
 
@@ -108,6 +108,27 @@ def matching_states(
     return intent.async_match_targets(hass, kinds, states=found).states
 
 
+def states_in_place(
+    hass: HomeAssistant, constraints: intent.MatchTargetsConstraints
+) -> list[State]:
+    """Return the states of all entities that match; where none does, their area may be the name of a floor."""
+    place = constraints.area_name
+    found = matching_states(hass, constraints)
+    if found or not place:
+        return found
+    on_floor = replace(constraints, area_name=None, floor_name=place)
+    return matching_states(hass, on_floor)
+
+
+def devices_called(hass: HomeAssistant, name: str) -> list[str]:
+    """Return the ids of the devices with a name."""
+    return [
+        device.id
+        for device in dr.async_get(hass).devices
+        if compared(device_name(hass, device.id)) == compared(name)
+    ]
+
+
 def exposed_states(
     hass: HomeAssistant, assistant: str, domains: Iterable[str] | None = None
 ) -> list[State]:
@@ -120,22 +141,6 @@ def exposed_states(
     return sorted(
         states,
         key=lambda state: (state.name.casefold(), state.entity_id),
-    )
-
-
-def exposed_names(
-    hass: HomeAssistant, assistant: str, domains: Iterable[str] | None = None
-) -> list[str]:
-    """Return the names and aliases of the exposed entities, sorted, each once."""
-    registry = er.async_get(hass)
-    return sorted(
-        {
-            name
-            for state in exposed_states(hass, assistant, domains)
-            for name in intent.async_get_entity_aliases(
-                hass, registry.async_get(state.entity_id), state=state
-            )
-        }
     )
 
 

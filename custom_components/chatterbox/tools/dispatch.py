@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
@@ -55,10 +54,11 @@ from ..effects.reported import (
     shown_reason,
     unavailable_names,
 )
+from ..home.description import listed
+from ..home.entities import exposed_names
 from ..home.entity_matches import (
     assist_name,
     entity_name,
-    exposed_names,
     matching_states,
 )
 from ..internals.llm import KnownTool, known_tool
@@ -796,20 +796,16 @@ def _explain_no_match(
     constraints = error.constraints
     match error.result.no_match_reason:
         case intent.MatchFailedReason.INVALID_AREA:
-            hint = _listed(
-                "The areas are",
-                sorted(area.name for area in ar.async_get(hass).async_list_areas()),
-            )
+            areas = ar.async_get(hass).async_list_areas()
+            hint = _introduced("The areas are", sorted(one.name for one in areas))
         case intent.MatchFailedReason.INVALID_FLOOR:
-            hint = _listed(
-                "The floors are",
-                sorted(floor.name for floor in fr.async_get(hass).async_list_floors()),
-            )
+            floors = fr.async_get(hass).async_list_floors()
+            hint = _introduced("The floors are", sorted(one.name for one in floors))
         case intent.MatchFailedReason.DUPLICATE_NAME:
             hint = "Give the area too."
         case intent.MatchFailedReason.MULTIPLE_TARGETS:
             found = sorted({assist_name(hass, state) for state in error.result.states})
-            hint = f"{_listed('There are', found)} {_ONE_BY_ONE}"
+            hint = f"{_introduced('There are', found)} {_ONE_BY_ONE}"
         case intent.MatchFailedReason.FEATURE | intent.MatchFailedReason.STATE:
             hint = (
                 _explain_range(hass, constraints)
@@ -823,10 +819,7 @@ def _explain_no_match(
             similar = difflib.get_close_matches(
                 fold(constraints.name), names, _MAX_GUESSES, _SIMILAR
             )
-            hint = _listed(
-                "Similar names are",
-                (names[name] for name in similar),
-            )
+            hint = _introduced("Similar names are", [names[one] for one in similar])
         case _:
             hint = ""
     return f"{error}. {hint}".rstrip()
@@ -857,11 +850,6 @@ def _explain_range(
     return ""
 
 
-def _listed(
-    introduction: str,
-    names: Iterable[str],
-) -> str:
-    listed = list(islice(names, _MAX_NAMES))
-    if listed:
-        return f"{introduction}: {', '.join(listed)}."
-    return ""
+def _introduced(introduction: str, names: Iterable[str]) -> str:
+    some = listed(names, _MAX_NAMES)
+    return f"{introduction}: {some}." if some else ""

@@ -20,8 +20,6 @@ _AREA: Final = "area"
 _DOMAIN: Final = "domain"
 MAX_FOUND: Final = 50
 """Entities in one answer."""
-_MAX_NAMES: Final = 100
-"""Existing names in the answer to an unknown one."""
 _MAX_ARGUMENT: Final = 1_000
 """Characters of an argument that are read."""
 _NO_ARGUMENTS: Final = f"Give {_WORDS}, {_AREA} or {_DOMAIN}, or several of these."
@@ -62,7 +60,9 @@ def _in_area(
     found = found or {*index.named_rooms(area)}
     if not found:
         filled = [room.name for room in home.rooms if home.by_room.get(room.area_id)]
-        raise NoAnswer(f"There is no area {quoted(area)}. {_listed('areas', filled)}")
+        raise NoAnswer(
+            f"There is no area {quoted(area)}. The areas are: {listed(filled)}."
+        )
     return [entity for entity in home.entities if entity.area_id in found]
 
 
@@ -74,17 +74,9 @@ def _in_domain(
     domains = sorted({entity.domain for entity in home.entities})
     if domain not in domains:
         raise NoAnswer(
-            f"There is no domain {quoted(domain)}. {_listed('domains', domains)}"
+            f"There is no domain {quoted(domain)}. The domains are: {listed(domains)}."
         )
     return [entity for entity in entities if entity.domain == domain]
-
-
-def _listed(kind: str, names: Sequence[str]) -> str:
-    if len(names) > _MAX_NAMES:
-        more = f", and {len(names) - _MAX_NAMES} more"
-    else:
-        more = ""
-    return f"The {kind} are: {listed(names[:_MAX_NAMES])}{more}."
 
 
 def _answer(

@@ -29,7 +29,8 @@ from homeassistant.util.json import JsonObjectType
 
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...effects.intents import Naming
-from ...home.entity_matches import exposed_names, matching_states
+from ...home.entities import exposed_names
+from ...home.entity_matches import matching_states
 from ..schema import short_parameters
 from .own_tool import (
     READS,

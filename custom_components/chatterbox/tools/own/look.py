@@ -16,18 +16,22 @@ from homeassistant.const import STATE_UNAVAILABLE, Platform
 from homeassistant.core import HomeAssistant, State
 from homeassistant.exceptions import HomeAssistantError, Unauthorized
 from homeassistant.helpers import (
-    device_registry as dr,
     entity_registry as er,
     intent,
 )
 from homeassistant.util import dt as dt_util
 
 from ...agent.messages import JsonObject, ToolDefinition
-from ...agent.text import clipped, compared
+from ...agent.text import clipped
 from ...const import LOGGER
 from ...effects.effect import Effects, EntityAction
 from ...home.description import quoted
-from ...home.entity_matches import area_name, matching_states
+from ...home.entity_matches import (
+    area_name,
+    devices_called,
+    matching_states,
+    states_in_place,
+)
 from ...people.speakers import async_user_of
 from .own_tool import (
     READS,
@@ -119,12 +123,7 @@ def _fitting(
             _beside(call, name),
         )
     if not found and not (name and area):
-        place = name or area
-        found = matching_states(
-            hass,
-            replace(every, area_name=place),
-        )
-        found = found or matching_states(hass, replace(every, floor_name=place))
+        return states_in_place(hass, replace(every, area_name=name or area))
     return found
 
 
@@ -140,14 +139,9 @@ def _beside(call: OwnCall, name: str) -> list[str]:
         registry.async_get(state.entity_id) for state in matching_states(hass, named)
     ]
     devices = {entry.device_id for entry in entries if entry and entry.device_id}
-    devices |= {
-        device.id
-        for device in dr.async_get(hass).devices
-        if compared(device.name_by_user or device.name or "") == compared(name)
-    }
     return [
         entry.entity_id
-        for device in devices
+        for device in devices.union(devices_called(hass, name))
         for entry in er.async_entries_for_device(registry, device)
     ]
 

@@ -20,7 +20,6 @@ from homeassistant.components.sensor import ATTR_STATE_CLASS
 from homeassistant.const import ATTR_UNIT_OF_MEASUREMENT
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import (
-    device_registry as dr,
     entity_registry as er,
     intent,
     llm,
@@ -33,8 +32,8 @@ from ...const import DOMAIN
 from ...effects.effect import Effects, EntityAction, run_by
 from ...effects.intents import Naming
 from ...home.description import listed, quoted
-from ...home.entities import async_get_home
-from ...home.entity_matches import exposed_names, matching_states
+from ...home.entities import async_get_home, exposed_names
+from ...home.entity_matches import devices_called, states_in_place
 from ...internals.recorder import (
     TooManyStates,
     async_cause,
@@ -260,14 +259,7 @@ async def _async_matching(question: _Question) -> list[State]:
         device_classes=classes,
         assistant=question.assistant,
     )
-    states = matching_states(hass, constraints)
-    if not states and area:
-        on_floor = replace(
-            constraints,
-            area_name=None,
-            floor_name=area,
-        )
-        states = matching_states(hass, on_floor)
+    states = states_in_place(hass, constraints)
     if not states and name:
         return await _async_of_device(question)
     if question.kind in _ENERGY and not (name or area):
@@ -311,11 +303,11 @@ async def _async_of_device(question: _Question) -> list[State]:
     """Return the exposed entities of the devices with a name, or the meter that the energy dashboard calls so."""
     hass = question.hass
     wanted = compared(question.name)
+    registry = er.async_get(hass)
     found = [
         entry.entity_id
-        for device in dr.async_get(hass).devices
-        if compared(device.name_by_user or device.name or "") == wanted
-        for entry in er.async_entries_for_device(er.async_get(hass), device.id)
+        for device_id in devices_called(hass, question.name)
+        for entry in er.async_entries_for_device(registry, device_id)
     ]
     meters, _ = await async_consumption(hass)
     found += [meter for meter, called in meters.items() if compared(called) == wanted]

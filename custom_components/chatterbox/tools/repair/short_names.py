@@ -188,7 +188,7 @@ class NameResolver(Hooks):
             self._hass, intent_type, arguments, self._llm_context.assistant
         )
         if len(items) > 1:
-            several = f"several items are called {quoted(str(arguments['item']))}: {_some(items)}"
+            several = f"several items are called {quoted(str(arguments['item']))}: {listed(items, _MAX_LISTED)}"
             return Deny(
                 f"Not run: {several}. Give the whole name, or ask which one is meant."
             )
@@ -430,22 +430,14 @@ def _which_one(
         )
     )
     if "area" in search.naming.slots and len(places) > 1:
-        where = _some(sorted(filter(None, places)))
+        where = listed(sorted(filter(None, places)), _MAX_LISTED)
         return f"{several}: in {where}. Give the area too, or ask which one is meant."
     if len(names) == len(entities):
-        return f"{several}: {_some(list(names))}. Give the whole name, or ask which one is meant."
+        return f"{several}: {listed(names, _MAX_LISTED)}. Give the whole name, or ask which one is meant."
     if search.naming.takes_domain and len(domains) == len(entities):
         return f"{several}. Give the domain: {' or '.join(sorted(domains))}."
     ids = [entity.entity_id for entity in entities]
-    return f"{several}. Ask which one is meant, then give it as the name: {_some(ids)}."
-
-
-def _some(names: Sequence[str]) -> str:
-    """List names, but not too many."""
-    some = listed(names[:_MAX_LISTED])
-    if len(names) > _MAX_LISTED:
-        return f"{some} and more"
-    return some
+    return f"{several}. Ask which one is meant, then give it as the name: {listed(ids, _MAX_LISTED)}."
 
 
 def text_of(value: JsonValue) -> str:
