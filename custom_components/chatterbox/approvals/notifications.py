@@ -29,6 +29,7 @@ from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
+from lru import LRU
 
 from ..agent.messages import JsonObject, JsonValue
 from ..const import DOMAIN, LOGGER
@@ -163,6 +164,13 @@ class _NotificationTexts:
             sentence = self.sentences[key]
         return self._after(f"{sentence} {update.speech}".strip())
 
+    async def async_send(
+        self, recipient: _Recipient, notification: _Notification
+    ) -> None:
+        """Send a notification. Call it in the order of the recipient."""
+        context = _below(self.question)
+        await async_send(self.hass, recipient.entity_id, notification, context)
+
     def _after(self, words: str) -> _Notification:
         return self._notification(
             f"{self.question.text}\n{words}",
@@ -242,8 +250,8 @@ class ApprovalNotifications:
         """Send the questions of the agents of `entry` to the entities that the rules of the home name."""
         self._hass = hass
         self._entry = entry
-        self._sent: dict[str, _SentQuestion] = {}
-        """By question ID, oldest first."""
+        self._sent: LRU[str, _SentQuestion] = LRU(_MOST_KEPT)
+        """By question ID."""
 
     def async_start(self) -> None:
         """Listen for questions and taps."""
@@ -294,8 +302,6 @@ class ApprovalNotifications:
             update,
             recipients,
         )
-        if len(self._sent) > _MOST_KEPT:
-            del self._sent[next(iter(self._sent))]
         for one in recipients:
             self._in_background(
                 self._async_ask(
@@ -335,30 +341,18 @@ class ApprovalNotifications:
         sent: _SentQuestion,
         recipient: _Recipient,
     ) -> None:
-        question = sent.update.question
-        texts = await _async_texts(self._hass, question)
+        texts = await _async_texts(self._hass, sent.update.question)
         async with recipient.order:
             if sent.update.state is CallState.WAITING:
-                await async_send(
-                    self._hass,
-                    recipient.entity_id,
-                    texts.asking(recipient.yes, recipient.no),
-                    _below(question),
-                )
+                asking = texts.asking(recipient.yes, recipient.no)
+                await texts.async_send(recipient, asking)
 
     async def _async_show_outcome(
         self, sent: _SentQuestion, recipient: _Recipient
     ) -> None:
-        question = sent.update.question
-        texts = await _async_texts(self._hass, question)
+        texts = await _async_texts(self._hass, sent.update.question)
         async with recipient.order:
-            outcome = await texts.async_outcome(sent.update)
-            await async_send(
-                self._hass,
-                recipient.entity_id,
-                outcome,
-                _below(question),
-            )
+            await texts.async_send(recipient, await texts.async_outcome(sent.update))
 
     @callback
     def _async_take_tap(self, event: Event) -> None:
@@ -401,12 +395,7 @@ class ApprovalNotifications:
         elif refusal is not None:
             texts = await _async_texts(self._hass, question)
             async with recipient.order:
-                await async_send(
-                    self._hass,
-                    recipient.entity_id,
-                    texts.refusing(refusal),
-                    _below(question),
-                )
+                await texts.async_send(recipient, texts.refusing(refusal))
         else:
             answer = GivenAnswer(
                 approved, way=ApprovalWay.NOTIFICATION, user_id=recipient.user_id

@@ -4,7 +4,7 @@ The results stand beside the request, so that the prompt before it stays the sam
 servers can cache it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -19,6 +19,7 @@ from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.translation import async_get_translations
+from lru import LRU
 
 from ..const import home_singleton
 from ..records.turn_record import entities_done
@@ -41,12 +42,12 @@ _HEADING: Final = (
 )
 
 
-_indexes: Final = home_singleton("search_indexes", lambda _: dict[str, EntityIndex]())
-"""Returns the indexes of the current home by language, the newest last."""
-
-
 _MOST_INDEXES: Final = 16
 """An API client chooses its language itself, and the index of a large home takes a few MB."""
+_indexes: Final[Callable[[HomeAssistant], LRU[str, EntityIndex]]] = home_singleton(
+    "search_indexes", lambda _: LRU(_MOST_INDEXES)
+)
+"""Returns the indexes of the current home by language."""
 
 
 async def async_get_entity_index(
@@ -72,11 +73,9 @@ async def async_get_entity_index(
         home,
         names_of_kinds,
     )
-    for known in [known for known, one in indexes.items() if one.home is not home]:
-        del indexes[known]
+    if any(one.home is not home for one in indexes.values()):
+        indexes.clear()
     indexes[language] = index
-    while len(indexes) > _MOST_INDEXES:
-        del indexes[next(iter(indexes))]
     return index
 
 

@@ -139,6 +139,7 @@ _MAX_NAMES: Final = 5
 """Names that are spoken in one sentence."""
 _FALLBACK_LANGUAGE: Final = "en"
 _MAX_LANGUAGES: Final = 64
+"""API clients may ask for any language."""
 
 
 def error_key(error: AgentError) -> str:
@@ -510,15 +511,15 @@ async def async_get_sentences(
         closest,
         "services",
     )
-    if len(known) >= _MAX_LANGUAGES:  # API clients may ask for any language
-        known.clear()
     complete = {key.removeprefix(prefix): text for key, text in texts.items()}
-    known[asked_for] = {
+    if len(known) >= _MAX_LANGUAGES:
+        known.clear()
+    sentences = known[asked_for] = {
         **services,
         **complete,
         **questions.get(closest, {}),
     }
-    return known[asked_for]
+    return sentences
 
 
 async def async_error_text(

@@ -6,7 +6,7 @@ same tools under the same names as the model.
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol, Self
@@ -15,6 +15,7 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
+from lru import LRU
 
 from ..agent.joined_tools import names_shown, shown_tools
 from ..agent.messages import JsonObject, Repair, ToolCall, ToolDefinition, ToolOutcome
@@ -92,8 +93,9 @@ async def _async_try(
 
 
 _MOST_OFFERS: Final = 64
-_last_offers: Final = home_singleton(
-    "last_offers", lambda _: dict[tuple[object, ...], ApiOffer]()
+type _Offers = LRU[tuple[object, ...], ApiOffer]
+_last_offers: Final[Callable[[HomeAssistant], _Offers]] = home_singleton(
+    "last_offers", lambda _: LRU(_MOST_OFFERS)
 )
 """Returns what APIs have offered last, by API and speaker; the latest offers."""
 
@@ -348,13 +350,9 @@ async def _async_ask(
             return _Answer(api, _last_offer(api, llm_context, home), _LATE)
         if question.cancelled():
             return _Answer(api, problem=_CANCELLED)
-        key = _offer_key(api, llm_context, home)
-        offers = _last_offers(hass)
-        offers.pop(key, None)
-        offers[key] = question.result()
-        if len(offers) > _MOST_OFFERS:
-            del offers[next(iter(offers))]
-        return _Answer(api, offers[key])
+        offer = question.result()
+        _last_offers(hass)[_offer_key(api, llm_context, home)] = offer
+        return _Answer(api, offer)
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and the others are still good
         if isinstance(error, HomeAssistantError):
             reason = str(error)
