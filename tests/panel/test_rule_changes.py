@@ -11,13 +11,13 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.approvals.examples import judge_all_actions
 from custom_components.chatterbox.panel.rule_changes import (
-    ChangeRefused,
     chosen_verdict,
     with_choice,
 )
 from custom_components.chatterbox.settings.rules import (
     Policy,
     Rule,
+    RuleRefused,
     TimeWindow,
     Verdict,
 )
@@ -128,7 +128,7 @@ def test_a_choice_does_not_hide_a_stricter_rule_behind_it(
 ) -> None:
     general = Rule(verdict=ASK, domains=LOCKS)
 
-    with pytest.raises(ChangeRefused) as refused:
+    with pytest.raises(RuleRefused) as refused:
         with_choice(hass, Policy((general, other)), DOOR, ALLOW)
 
     assert (refused.value.key, refused.value.placeholders) == (

@@ -120,7 +120,7 @@ class AuditedTalk:
         audit = CallAudit(
             await async_get_change_texts(self.hass), origin, self.context, answered
         )
-        audit.reviewed_by(guard)
+        audit.guard = guard
         return Begun(offer, guard, audit, origin)
 
     async def events_of(

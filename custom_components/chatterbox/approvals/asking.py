@@ -41,7 +41,7 @@ from ..home.entity_matches import (
     tool_name,
 )
 from ..people.speakers import Speaker
-from ..speech.sentences import TranslatedComposer, joined_texts
+from ..speech.sentences import TranslatedComposer, as_sentence, joined_texts
 from .action_summary import (
     PLAY,
     ActionSummary,
@@ -72,16 +72,6 @@ _HAS_ARTICLE: Final = re.compile(
 )
 """Matches a name that takes no English article. The other languages use none before a name."""
 _FIRST_WORD: Final = re.compile(r"\w+")
-_ENDS: Final = (
-    ".",
-    "!",
-    "?",
-    "…",
-    ":",
-    "。",
-    "\N{FULLWIDTH EXCLAMATION MARK}",
-    "\N{FULLWIDTH QUESTION MARK}",
-)
 
 
 def question_text(
@@ -91,11 +81,8 @@ def question_text(
 
     `sentences` are those of the language of the speaker.
     """
-    reasons = list(
-        dict.fromkeys(
-            _as_sentence(call.reason) for call in calls if call.reason.strip()
-        )
-    )
+    given = [call.reason for call in calls if call.reason.strip()]
+    reasons = [*dict.fromkeys(map(as_sentence, given))]
     kinds = [
         call.wish_of or ("outside" if call.for_outside_content else "")
         for call in calls
@@ -418,14 +405,6 @@ def _capitalized(word: re.Match[str]) -> str:
     if word[0].islower():
         return word[0][0].upper() + word[0][1:]
     return word[0]
-
-
-def _as_sentence(reason: str) -> str:
-    """Return a reason in one line with a final punctuation mark, so that the question can follow."""
-    words = " ".join(reason.split())
-    if words.endswith(_ENDS):
-        return words
-    return f"{words}."
 
 
 def wrong_pin_text(

@@ -50,7 +50,7 @@ from ..records.turn_record import (
     targets_not_done,
 )
 from ..settings.rules import Verdict
-from ..speech.sentences import async_get_sentences, joined_texts
+from ..speech.sentences import async_get_sentences, listed_texts
 from .asking import actions_text
 from .guard import CallGuard
 from .questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals
@@ -188,7 +188,9 @@ class ChangeTexts:
     def joined(self, changes: Iterable[JsonObject]) -> str:
         """Return the messages of several changes as one text."""
         messages = [*dict.fromkeys(_text(change["message"]) for change in changes)]
-        return shown_text(self._listed(messages, _MOST_KINDS, "change_list"))
+        return shown_text(
+            listed_texts(self.sentences, messages, _MOST_KINDS, "change_list")
+        )
 
     def place(self, origin: Mapping[str, JsonValue]) -> str:
         """Return the name of the device that was spoken to, or of the agent, or of the API that was called."""
@@ -248,11 +250,7 @@ class ChangeTexts:
                 tool=tool_name(review.acting_call.name),
             )
         sentences = [self._action(kind, those, form) for kind, those in actions.items()]
-        return self._listed(
-            sentences,
-            _MOST_KINDS,
-            "change_list",
-        )
+        return listed_texts(self.sentences, sentences, _MOST_KINDS, "change_list")
 
     def _action(
         self,
@@ -270,31 +268,8 @@ class ChangeTexts:
         if not (form != "kept" or states == {_KEPT_STATES.get(kind)}):
             form = "did_not"
         names = [*dict.fromkeys(map(self.name, entity_ids))]
-        return self._say(
-            f"{form}_{kind}", targets=self._listed(names, _MOST_NAMES, "spoken_list")
-        )
-
-    def _listed(
-        self,
-        texts: Sequence[str],
-        most: int,
-        key: str,
-    ) -> str:
-        """Return texts, joined by the sentence of a key; of too many, the first ones and how many there are more."""
-        first = texts if len(texts) <= most else texts[: most - 1]
-        listed = joined_texts(
-            self.sentences,
-            first,
-            key,
-        )
-        more = len(texts) - len(first)
-        if more:
-            return self._say(
-                "more",
-                targets=listed,
-                count=str(more),
-            )
-        return listed
+        targets = listed_texts(self.sentences, names, _MOST_NAMES)
+        return self._say(f"{form}_{kind}", targets=targets)
 
     def _say(
         self,
@@ -466,13 +441,10 @@ class CallAudit(Hooks):
         """Approved calls without a record, by their IDs, which are new once the turn has repeated them."""
         self._changes: list[JsonObject] = []
         """Changes that are not in Activity yet."""
-        self._guard: CallGuard | None = None
+        self.guard: CallGuard | None = None
+        """None until the first call."""
         if answered and answered.answer and answered.answer.approved:
             self._owed = {review.call.id: review for review in answered.calls}
-
-    def reviewed_by(self, guard: CallGuard) -> None:
-        """Set the guard before the first call."""
-        self._guard = guard
 
     @override
     async def pre_tool_use(
@@ -480,8 +452,8 @@ class CallAudit(Hooks):
         tool: ToolDefinition,
         arguments: JsonObject,
     ) -> None:
-        if self._guard:
-            self._guard.begin_review(tool, arguments)
+        if self.guard:
+            self.guard.begin_review(tool, arguments)
 
     pre_approved_use = pre_tool_use
 
@@ -576,7 +548,7 @@ class CallAudit(Hooks):
 
     def _refusal(self, call: ToolCall) -> CallState | None:
         """Return how a call was refused; None if it was not."""
-        seen = self._guard.review(call) if self._guard else None
+        seen = self.guard.review(call) if self.guard else None
         if seen and seen.judgement is None:
             return CallState.REFUSED_BY_SCRIPT
         if seen and seen.refusal:
@@ -589,8 +561,8 @@ class CallAudit(Hooks):
         pending: CallReview | None,
     ) -> CallReview:
         """Return the review of a call with its latest known effects."""
-        if self._guard:
-            seen = self._guard.review(call)
+        if self.guard:
+            seen = self.guard.review(call)
         else:
             seen = None
         if pending and (seen is None or seen.judgement is None):
@@ -605,12 +577,12 @@ class CallAudit(Hooks):
         if (
             review.judgement is not None
             or not review.changes_something
-            or self._guard is None
+            or self.guard is None
         ):
             return review
         try:
             async with asyncio.timeout(_EFFECTS_TIMEOUT):
-                effects = await self._guard.effects_of(
+                effects = await self.guard.effects_of(
                     review.call.name, shown_arguments(review.call)
                 )
         except Exception:  # noqa: BLE001  # an incomplete record is better than a failed turn

@@ -23,6 +23,7 @@ from ..settings.rules import (
     Policy,
     PolicyError,
     Rule,
+    RuleRefused,
     TimeWindow,
     Verdict,
     policy_from_json,
@@ -59,20 +60,6 @@ CONDITIONS: Final = tuple(
 _UNLOCKING: Final = frozenset(
     {f"{LOCK_DOMAIN}.{SERVICE_UNLOCK}", f"{LOCK_DOMAIN}.open"}
 )
-
-
-class RowError(ValueError):
-    """A row that is no valid rule."""
-
-    def __init__(
-        self,
-        key: str,
-        **placeholders: str,
-    ) -> None:
-        """Store the key of the error text and its placeholders."""
-        super().__init__(key)
-        self.key = key
-        self.placeholders = placeholders
 
 
 def row_of(
@@ -114,7 +101,7 @@ def read_rules(
     for number, row in enumerate(as_list(rows), start=1):
         try:
             rules[number] = _rule(row, labels)
-        except RowError as error:
+        except RuleRefused as error:
             problems.append(
                 Problem(
                     CONF_RULES, error.key, {"rule": str(number), **error.placeholders}
@@ -193,7 +180,7 @@ def _rule(
     row = _flat(row)
     verdict = _text(row.get(FIELD_VERDICT))
     if not verdict:
-        raise RowError("rule_without_verdict")
+        raise RuleRefused("rule_without_verdict")
     stored: JsonObject = {"verdict": labels.verdicts.id_of(verdict)}
     for name in CONDITIONS:
         known = labels.of_conditions.get(name)
@@ -207,16 +194,16 @@ def _rule(
         return policy_from_json([stored]).rules[0]
     except PolicyError as error:
         known = labels.of_conditions.get(error.condition)
-        raise RowError(
+        raise RuleRefused(
             "rule_value_unknown",
             value=known.label(error.value) if known else error.value,
         ) from None
 
 
 def _flat(row: JsonValue) -> JsonObject:
-    """Return a row with the fields of the row within it. Raises `RowError` for one that holds anything else."""
+    """Return a row with the fields of the row within it. Raises `RuleRefused` for one that holds anything else."""
     if not isinstance(row, dict):
-        raise RowError("rule_unreadable")
+        raise RuleRefused("rule_unreadable")
     others = {name: value for name, value in row.items() if name != FIELD_MORE}
     more = row.get(FIELD_MORE) or {}
     if (
@@ -224,7 +211,7 @@ def _flat(row: JsonValue) -> JsonObject:
         or not others.keys() <= {*FIELDS} - more.keys()
         or not more.keys() <= {*MORE}
     ):
-        raise RowError("rule_unreadable")
+        raise RuleRefused("rule_unreadable")
     return others | more
 
 
@@ -233,10 +220,10 @@ def _window(row: JsonObject) -> JsonObject | None:
     if not after and not before:
         return None
     if not (after and before):
-        raise RowError("rule_half_a_time")
+        raise RuleRefused("rule_half_a_time")
     ends = {dt_util.parse_time(after), dt_util.parse_time(before)}
     if len(ends) == 1 and None not in ends:
-        raise RowError("rule_without_time")
+        raise RuleRefused("rule_without_time")
     return {
         "after": after,
         "before": before,
@@ -244,11 +231,11 @@ def _window(row: JsonObject) -> JsonObject | None:
 
 
 def _text(value: JsonValue) -> str:
-    """Return a stripped text, empty for None. Raises `RowError` for anything else."""
+    """Return a stripped text, empty for None. Raises `RuleRefused` for anything else."""
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise RowError("rule_unreadable")
+        raise RuleRefused("rule_unreadable")
     return value.strip()
 
 

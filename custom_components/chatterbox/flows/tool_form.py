@@ -17,6 +17,7 @@ from ..runtime.rule_labels import Labels
 from ..settings.agent import AgentSettings, WebSearch
 from ..settings.options import Problem
 from ..settings.rules import PolicyError, ToolSource, TrustLevel, sources_from_json
+from ..speech.sentences import listed_texts
 from ..tools.findings import FoundTool, find_out, is_web_search
 from ..tools.llm_apis import context_without_speaker, source_names
 from ..tools.turn_tools import TurnTools, async_offer_tools
@@ -30,7 +31,7 @@ FIELD_LEVEL: Final = "level"
 FIELD_AFFECTS: Final = "affects"
 _BY_TOOL: Final = "by_tool"
 """Stands for no level."""
-_MOST_NAMES: Final = 5
+_MOST_NAMES: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +266,5 @@ def _finding(
 ) -> str:
     """Return what is known about a tool, with the names of the first entities that a script may change."""
     names = [entity_name(hass, entity_id) for entity_id in tool.entity_ids]
-    targets = ", ".join(names[:_MOST_NAMES]) or "0"
-    if len(names) > _MOST_NAMES:
-        targets = sentences["change_more"].format(
-            targets=targets, count=len(names) - _MOST_NAMES
-        )
+    targets = listed_texts(sentences, names, _MOST_NAMES) if names else "0"
     return sentences[f"tool_{tool.finding}"].format(targets=targets)

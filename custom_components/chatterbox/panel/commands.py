@@ -18,6 +18,7 @@ from ..const import DOMAIN
 from ..history.store.records import StoreUnavailable
 from ..people.speakers import Speaker, person_id_of, speaker_of
 from ..settings.rules import async_get_home_rules
+from ..speech.sentences import async_closest_language
 
 UNAUTHORIZED: Final = "unauthorized"
 NOT_FOUND: Final = "not_found"
@@ -97,6 +98,11 @@ class Viewer:
     def context(self) -> Context:
         """A new context of theirs."""
         return Context(user_id=self.user.id)
+
+    async def async_language(self, data: CommandData) -> str:
+        """Return the language of ours that fits the one that a command names best, or else that of the home."""
+        language = data.get("language", self.hass.config.language)
+        return await async_closest_language(self.hass, language)
 
     def send(self, event: object) -> None:
         """Send an event of what they follow by their command."""

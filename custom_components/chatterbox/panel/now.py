@@ -238,9 +238,7 @@ async def _async_subscribe(
 ) -> None:
     """Send the present now, and whenever it has changed, until the page is closed."""
     hass = viewer.hass
-    language = await async_closest_language(
-        hass, data.get("language", hass.config.language)
-    )
+    language = await viewer.async_language(data)
 
     async def send() -> None:
         if viewer.is_allowed:

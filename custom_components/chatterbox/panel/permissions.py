@@ -54,13 +54,14 @@ from ..settings.rules import (
     PinUse,
     Policy,
     Rule,
+    RuleRefused,
     Verdict,
     async_get_home_rules,
     pin_rules,
     pin_uses,
     policy_to_json,
 )
-from ..speech.sentences import async_closest_language, async_get_sentences
+from ..speech.sentences import async_get_sentences
 from ..turns.dry_run import DryAsker, DryConversation, DryOutcome, DryResult
 from .commands import (
     NO_FIELDS,
@@ -72,7 +73,6 @@ from .commands import (
     text_field,
 )
 from .rule_changes import (
-    ChangeRefused,
     check_rules,
     chosen_verdict,
     rules_from_json,
@@ -243,7 +243,7 @@ async def _async_permissions(
     store = async_get_home_rules(viewer.hass)
     rules = store.stored
     is_locked = store.current is not store.stored
-    language = await async_closest_language(hass, data["language"])
+    language = await viewer.async_language(data)
     every = Policy((*rules.policy.rules, *DEFAULT_RULES))
     labels = await async_get_rule_labels(
         hass,
@@ -416,7 +416,7 @@ async def _async_devices(
         and data.get("verdict") in (None, one.verdict)
     ]
     listed = fitting[offset : offset + data["limit"]]
-    language = await async_closest_language(hass, data["language"])
+    language = await viewer.async_language(data)
     actions = await async_action_names(
         hass, {action for one in listed for action in one.actions}, language
     )
@@ -549,9 +549,9 @@ async def _async_set_pin(
         flaw := flaw_of_pin(typed if isinstance(typed, str) else "")
     ):
         raise await _async_refusal(
-            viewer.hass,
+            viewer,
             data,
-            ChangeRefused(f"pin_{flaw}"),
+            RuleRefused(f"pin_{flaw}"),
         )
     if isinstance(typed, str):
         new = await viewer.hass.async_add_executor_job(
@@ -588,9 +588,9 @@ async def _async_change(
         raise CommandRefused("changed")
     try:
         changed = change(store.stored)
-    except ChangeRefused as refused:
+    except RuleRefused as refused:
         raise await _async_refusal(
-            viewer.hass,
+            viewer,
             data,
             refused,
         ) from None
@@ -599,12 +599,12 @@ async def _async_change(
 
 
 async def _async_refusal(
-    hass: HomeAssistant, data: CommandData, refused: ChangeRefused
+    viewer: Viewer, data: CommandData, refused: RuleRefused
 ) -> CommandRefused:
     """Return why a change is not taken, in the words of the dialog for the same."""
-    language = await async_closest_language(hass, data["language"])
+    language = await viewer.async_language(data)
     texts = await async_get_translations(
-        hass,
+        viewer.hass,
         language,
         "config_subentries",
         [DOMAIN],
@@ -656,9 +656,8 @@ async def _async_try(
     if talk is None:
         raise CommandRefused(NOT_FOUND)
     turn = await talk.async_say(data["sentence"])
-    sentences = await async_get_sentences(
-        hass, await async_closest_language(hass, data["language"])
-    )
+    language = await viewer.async_language(data)
+    sentences = await async_get_sentences(hass, language)
     rules = async_get_home_rules(hass).current.policy.rules
     return _Trial(
         TurnViews(hass).cleared(turn.text),

@@ -19,6 +19,7 @@ from ..settings.rules import (
     Policy,
     PolicyError,
     Rule,
+    RuleRefused,
     Verdict,
     pin_rules,
     pin_uses,
@@ -28,20 +29,6 @@ from ..settings.rules import (
 )
 
 _WITH_A_YES: Final = (Verdict.ASK, Verdict.PIN)
-
-
-class ChangeRefused(Exception):
-    """A change that is not taken."""
-
-    def __init__(
-        self,
-        key: str,
-        **placeholders: str,
-    ) -> None:
-        """Take the key of an error of the dialog "Confirmations", and its placeholders."""
-        super().__init__(key)
-        self.key = key
-        self.placeholders = placeholders
 
 
 def chosen_verdict(
@@ -76,7 +63,7 @@ def with_choice(
             and not _is_general(rule)
             and rule.verdict.strictness > verdict.strictness
         ):
-            raise ChangeRefused("rule_in_the_way", rule=str(number + 1))
+            raise RuleRefused("rule_in_the_way", rule=str(number + 1))
     narrow = Rule(
         verdict=verdict,
         entities=frozenset({entity_id}),
@@ -165,13 +152,13 @@ def rules_from_json(
     *,
     has_pin: bool,
 ) -> tuple[Rule, ...]:
-    """Read a new list of rules. Raises `ChangeRefused` for one that is not valid, or not effective."""
+    """Read a new list of rules. Raises `RuleRefused` for one that is not valid, or not effective."""
     rules: list[Rule] = []
     for number, one in enumerate(stored, start=1):
         try:
             rules += policy_from_json([one]).rules
         except PolicyError as error:
-            raise ChangeRefused(
+            raise RuleRefused(
                 "rule_value_unknown", rule=str(number), value=error.value[:100]
             ) from None
     check_rules(rules, has_pin=has_pin)
@@ -183,25 +170,25 @@ def check_rules(
     *,
     has_pin: bool,
 ) -> None:
-    """Raise `ChangeRefused` for rules that do not have the effect that they say."""
+    """Raise `RuleRefused` for rules that do not have the effect that they say."""
     for number, rule in enumerate(rules, start=1):
         if rule.is_for_the_rest and number < len(rules):
-            raise ChangeRefused("rule_hides_others", rule=str(number))
+            raise RuleRefused("rule_hides_others", rule=str(number))
         if rule.verdict is Verdict.PIN and not has_pin:
-            raise ChangeRefused("pin_needed", rule=str(number))
+            raise RuleRefused("pin_needed", rule=str(number))
     for use in pin_uses(rules):
         needed = pin_rules([use])
         before = rules[: min(rules.index(rule) for rule in needed)]
         place = without_effect(before, [use])
         if place is not None:
-            raise ChangeRefused("pin_not_needed", rule=str(place))
+            raise RuleRefused("pin_not_needed", rule=str(place))
 
 
 def with_pin(
     rules: HomeRules,
     uses: Collection[str],
 ) -> HomeRules:
-    """Return rules of the home by which some uses need its PIN. Raises `ChangeRefused` if the PIN would do nothing."""
+    """Return rules of the home by which some uses need its PIN. Raises `RuleRefused` if the PIN would do nothing."""
     ticked = pin_uses(rules.policy.rules)
     changed = rules.policy.rules
     if {*ticked} != {*uses} or rules.pin is None:
@@ -212,7 +199,7 @@ def with_pin(
             changed = tuple(others)
     check_rules(changed, has_pin=rules.pin is not None)
     if rules.pin and all(rule.verdict is not Verdict.PIN for rule in changed):
-        raise ChangeRefused("pin_for_nothing")
+        raise RuleRefused("pin_for_nothing")
     return replace(
         rules,
         policy=replace(rules.policy, rules=changed),

@@ -27,7 +27,6 @@ from ..history.stores import async_get_histories, async_keeps_turns
 from ..records.turn_record import FAILURES, SIGNAL_TURN, TurnRecord
 from ..runtime.agents import async_forget_summaries
 from ..runtime.recent_turns import async_get_recent_turns
-from ..speech.sentences import async_closest_language
 from .commands import (
     ID_FIELD,
     IN_LANGUAGE,
@@ -219,12 +218,8 @@ async def _async_views(
     data: CommandData,
 ) -> TurnViews:
     """Return what makes views in the language of the viewer."""
-    usual = viewer.hass.config.language
-    language = await async_closest_language(
-        viewer.hass,
-        data.get("language", usual),
-    )
-    if language == usual:
+    language = await viewer.async_language(data)
+    if language == viewer.hass.config.language:
         texts = None
     else:
         texts = await async_get_change_texts(viewer.hass, language)

@@ -402,6 +402,20 @@ _RULES: Final = TypeAdapter(tuple[Rule, ...])
 _SOURCES: Final = TypeAdapter(dict[str, ToolSource])
 
 
+class RuleRefused(Exception):
+    """A rule, or a change of the rules, that is not taken."""
+
+    def __init__(
+        self,
+        key: str,
+        **placeholders: str,
+    ) -> None:
+        """Take the key of an error of the dialog "Confirmations", and its placeholders."""
+        super().__init__(key)
+        self.key = key
+        self.placeholders = placeholders
+
+
 class PolicyError(ValueError):
     """Stored rules that cannot be read; the message says where and why."""
 

@@ -130,6 +130,7 @@ _ENDS: Final = (
     "!",
     "?",
     "…",
+    ":",
     "।",
     "。",
     "\N{FULLWIDTH EXCLAMATION MARK}",
@@ -233,6 +234,12 @@ _LATIN: Final = "\u2e7f"
 """The last character before those of Chinese and Japanese."""
 
 
+def as_sentence(reason: str) -> str:
+    """Return a reason in one line with a final punctuation mark, so that another sentence can follow."""
+    words = " ".join(reason.split())
+    return words if words.endswith(_ENDS) else f"{words}."
+
+
 def in_sentences(texts: Sequence[str]) -> str:
     """Join texts, each but the last with a full stop: Home Assistant's "Turned on the light" has none."""
     ended = map(_with_full_stop, texts[:-1])
@@ -255,6 +262,21 @@ def joined_texts(
     return reduce(
         lambda first, second: sentences[key].format(first=first, second=second), texts
     )
+
+
+def listed_texts(
+    sentences: Mapping[str, str],
+    texts: Sequence[str],
+    most: int,
+    key: str = "spoken_list",
+) -> str:
+    """Return joined texts; of too many, the first ones and how many there are more."""
+    first = texts if len(texts) <= most else texts[: most - 1]
+    listed = joined_texts(sentences, first, key)
+    more = len(texts) - len(first)
+    if more:
+        return sentences["change_more"].format(targets=listed, count=more)
+    return listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,15 +419,7 @@ class TranslatedComposer:
             )
             for reason in islice(reasons, _MAX_REASONS)
         )
-        return " ".join(
-            (
-                *sentences,
-                *(
-                    reason if reason.endswith(_ENDS) else f"{reason}."
-                    for reason in texts
-                ),
-            )
-        )
+        return " ".join((*sentences, *map(as_sentence, texts)))
 
     def unreachable(self, names: Sequence[str]) -> str:
         """Name the entities that are unavailable; empty if there are none."""

@@ -120,11 +120,9 @@ def call_effects(
                 own,
                 arguments,
             )
-        case own if known_tool(own) is KnownTool.SCRIPT:
+        case own if script := _script_of(own):
             reader = ActionReader(hass)
-            reader.touch(
-                [own.name.replace("__", ".", 1)], "script", "turn_on", arguments
-            )
+            reader.touch([script], "script", "turn_on", arguments)
             return reader.effects()
         case own if known_tool(own) is KnownTool.PLAY_MEDIA:
             return _of_player(hass, llm_context, arguments)
@@ -148,6 +146,13 @@ def call_effects(
                 own,
                 arguments,
             )
+
+
+def _script_of(tool: llm.Tool) -> str:
+    """Return the script that a tool runs; empty for other tools."""
+    if known_tool(tool) is KnownTool.SCRIPT:
+        return tool.name.replace("__", ".", 1)
+    return ""
 
 
 def _of_named_actions(
@@ -431,15 +436,7 @@ class LlmToolDispatcher:
         ) or error_in(result.data)
 
     def _script(self, call: ToolCall) -> str:
-        """Return the script that a tool runs; empty for other tools."""
-        own = unwrapped(self.tools[call.name])
-        if known_tool(own) is KnownTool.SCRIPT:
-            return own.name.replace(
-                "__",
-                ".",
-                1,
-            )
-        return ""
+        return _script_of(unwrapped(self.tools[call.name]))
 
     async def _async_checked(
         self,

@@ -126,8 +126,8 @@ class ApiOffer(NamedTuple):
     custom_serializer: CustomSerializer | None
 
 
-class UnavailableTool(llm.Tool):
-    """Describes a tool that this speaker cannot use, so that every speaker has the same tools."""
+class DescribedTool(llm.Tool):
+    """A tool that is described like another one, and does something else."""
 
     def __init__(self, tool: llm.Tool) -> None:
         """Take over the description of `tool`."""
@@ -138,6 +138,10 @@ class UnavailableTool(llm.Tool):
         self.parameters = tool.parameters
         self.annotations = tool.annotations
         self.integration = tool.integration
+
+
+class UnavailableTool(DescribedTool):
+    """Describes a tool that this speaker cannot use, so that every speaker has the same tools."""
 
     @override
     async def async_call(

@@ -30,7 +30,7 @@ from ..people.speakers import (
 from ..settings.agent import HomeDetail
 from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
-from ..tools.llm_apis import GUARDED_API, UnavailableTool
+from ..tools.llm_apis import GUARDED_API, DescribedTool, UnavailableTool
 from ..tools.turn_tools import TurnTools, async_offer_tools
 from .record import turn_origin
 from .source import SilentModel
@@ -70,7 +70,7 @@ class _GuardedApi(llm.API):
         )
 
 
-class _GuardedTool(llm.Tool):
+class _GuardedTool(DescribedTool):
     def __init__(
         self,
         source: str,
@@ -78,12 +78,7 @@ class _GuardedTool(llm.Tool):
         offer: TurnTools,
     ) -> None:
         """Run a tool of an offer; `source` is the name under which its calls are audited."""
-        self.name = tool.name
-        self.title = tool.title
-        self.description = tool.description
-        self.parameters = tool.parameters
-        self.annotations = tool.annotations
-        self.integration = tool.integration
+        super().__init__(tool)
         self._source = source
         self._offer = offer
 
@@ -116,7 +111,7 @@ class _GuardedTool(llm.Tool):
         origin = turn_origin(user_input, agent_id, "", speaker)
         texts = await async_get_change_texts(hass)
         audit = CallAudit(texts, {**origin, "source": self._source}, context)
-        audit.reviewed_by(guard)
+        audit.guard = guard
         async_get_context_watch(hass).take_for_turn(context)
         call = ToolCall(
             tool_input.id,

@@ -275,7 +275,7 @@ def names(review: TurnReview) -> Sequence[Hooks]:
 def audit(review: TurnReview) -> Sequence[Hooks]:
     """Return the audit, which precedes what may deny a call before it is judged."""
     if review.audit:
-        review.audit.reviewed_by(review.guard)
+        review.audit.guard = review.guard
         return (review.audit,)
     return ()
 

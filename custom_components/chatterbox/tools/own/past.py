@@ -46,7 +46,7 @@ from ...internals.recorder import (
     records,
 )
 from ...people.speakers import async_user_of
-from ...speech.sentences import async_get_sentences
+from ...speech.sentences import async_get_sentences, listed_texts
 from .own_tool import (
     READS,
     NoAnswer,
@@ -695,7 +695,7 @@ def _never_so(
     """Return the answer about a state that an entity never has, with those that it has."""
     known = sorted({words.name(value) for value in {*words.names, *seen} - NO_VALUES})
     return {
-        "error": f"It is never {quoted(word)}. Its states are: {listed(known[:_MOST_NAMES])}."
+        "error": f"It is never {quoted(word)}. Its states are: {listed(known, _MOST_NAMES)}."
     }
 
 
@@ -849,7 +849,9 @@ def _answer(
     if len(rest) > _MOST_TOLD:
         notes.append(f"And {_names_in(rest[_MOST_TOLD:])}: ask about them by name.")
     if left_out:
-        notes.append(f"Left out, since it would take too long: {_names(left_out)}.")
+        notes.append(
+            f"Left out, since it would take too long: {listed(left_out, _MOST_NAMES)}."
+        )
     if question.is_older_than_states and _tells_states(answers):
         notes.append(
             f"States are kept for {days_kept(question.hass)} days, so what was before that is not known. Say so."
@@ -877,15 +879,7 @@ def _tells_states(answers: Sequence[JsonObject]) -> bool:
 
 
 def _names_in(answers: Sequence[JsonObject]) -> str:
-    return _names([str(one["name"]) for one in answers])
-
-
-def _names(names: Sequence[str]) -> str:
-    if len(names) > _MOST_NAMES:
-        more = f" and {len(names) - _MOST_NAMES} more"
-    else:
-        more = ""
-    return f"{', '.join(names[:_MOST_NAMES])}{more}"
+    return listed([str(one["name"]) for one in answers], _MOST_NAMES)
 
 
 def _quantity(value: float, unit: str) -> str:
@@ -1075,7 +1069,7 @@ class _Telling:
             answer += f" {self._sentence('known_since', time=self._time(since))}"
         for key, names in (("gap", gaps), ("left_out", left_out)):
             if names:
-                answer += f" {self._sentence(key, entities=_names(names))}"
+                answer += f" {self._sentence(key, entities=self._listed(names))}"
         return answer
 
     def _lengths_told(
@@ -1097,10 +1091,10 @@ class _Telling:
             key = "yes" if times else "no"
             return self._sentence(
                 key,
-                entities=f"{_names(times or never)}{hours}",
+                entities=f"{self._listed(times or never)}{hours}",
             )
         not_once = (f"{name} {self.sentences['past_never']}" for name in never)
-        return f"{_names([*times, *not_once])}{hours}."
+        return f"{self._listed([*times, *not_once])}{hours}."
 
     async def _async_length_of(
         self,
@@ -1144,6 +1138,9 @@ class _Telling:
             state=named,
             **rest,
         )
+
+    def _listed(self, names: Sequence[str]) -> str:
+        return listed_texts(self.sentences, names, _MOST_NAMES)
 
     def _sentence(
         self,
