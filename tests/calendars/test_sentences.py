@@ -1,7 +1,5 @@
 """Sentences about calendars without a model, in eleven languages."""
 
-from pathlib import Path
-
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
@@ -55,9 +53,7 @@ class Languages(BaseModel):
     languages: list[Sentences]
 
 
-LANGUAGES = read_data_file(
-    Path(__file__).with_name("sentences.toml"), Languages
-).languages
+LANGUAGES = read_data_file(__file__, Languages, "sentences.toml").languages
 
 
 @pytest.fixture

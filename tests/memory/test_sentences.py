@@ -1,7 +1,6 @@
 """Facts are remembered, listed and forgotten without a model, in eleven languages."""
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
@@ -47,9 +46,7 @@ class Languages(BaseModel):
     languages: list[Sentences]
 
 
-LANGUAGES = read_data_file(
-    Path(__file__).with_name("sentences.toml"), Languages
-).languages
+LANGUAGES = read_data_file(__file__, Languages, "sentences.toml").languages
 
 
 @pytest.fixture

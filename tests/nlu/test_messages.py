@@ -1,7 +1,5 @@
 """Messages to be spoken are understood in eleven languages, with those that are to hear them."""
 
-from pathlib import Path
-
 import pytest
 from homeassistant.components.conversation import DOMAIN
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -42,7 +40,7 @@ class Sentences(BaseModel):
     others: dict[str, list[str]]
 
 
-SENTENCES = read_data_file(Path(__file__).with_name("messages.toml"), Sentences)
+SENTENCES = read_data_file(__file__, Sentences, "messages.toml")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 
 import pytest
 from hassil.intents import (
@@ -63,9 +62,7 @@ class Question(BaseModel):
     call: dict[str, str]
 
 
-QUESTIONS = read_data_file(
-    Path(__file__).with_name("past.toml"), dict[str, list[Question]]
-)["question"]
+QUESTIONS = read_data_file(__file__, dict[str, list[Question]], "past.toml")["question"]
 
 
 @in_one_home("question", QUESTIONS)

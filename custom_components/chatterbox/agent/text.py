@@ -313,14 +313,25 @@ def character_map(pairs: str) -> dict[int, int]:
 
 def read_data_file[
     T,
+](module: str, kind: type[T], name: str = "") -> T:
+    """Read a TOML file beside a module as a type that pydantic validates: that of its name, or another one.
+
+    It reads from disk: call it at import.
+    """
+    path = Path(module).with_suffix(".toml")
+    return _read(path.with_name(name) if name else path, kind)
+
+
+def _read[
+    T,
 ](path: Path, kind: type[T]) -> T:
-    """Read a TOML file as a type that pydantic validates. It reads from disk: call it at import."""
     return TypeAdapter(kind).validate_python(tomllib.loads(path.read_text("utf-8")))
 
 
-def words_by_language(path: Path) -> frozenset[str]:
+def words_by_language(module: str, name: str) -> frozenset[str]:
     """Read the words of all languages from a TOML file that has a line for each. Call it at import, too."""
-    return frozenset(" ".join(read_data_file(path, dict[str, str]).values()).split())
+    texts = read_data_file(module, dict[str, str], name)
+    return frozenset(" ".join(texts.values()).split())
 
 
 _LANGUAGES: Final = Path(__file__).parents[1] / "languages"
@@ -331,7 +342,7 @@ def read_language_files[
 ](name: str, kind: type[T]) -> Mapping[str, T]:
     """Read `languages/<language>/<name>.toml` by the codes of languages. It reads from disk: call it at import."""
     files = sorted(_LANGUAGES.glob(f"*/{name}.toml"))
-    return {file.parent.name: read_data_file(file, kind) for file in files}
+    return {file.parent.name: _read(file, kind) for file in files}
 
 
 def shortened(text: str, length: int) -> str:
@@ -567,10 +578,7 @@ class _HeardTable(BaseModel, frozen=True, extra="forbid"):
     languages: Mapping[str, _HeardWords]
 
 
-_HEARD: Final = read_data_file(
-    Path(__file__).with_name("heard.toml"),
-    _HeardTable,
-)
+_HEARD: Final = read_data_file(__file__, _HeardTable, "heard.toml")
 _SOUND: Final = rf"\b(?:{'|'.join(_HEARD.sounds.split())})\b"
 _SOUND_ALONE: Final = rf"(?:[^\W\d_]+ )?{_SOUND}(?: {_SOUND})?"
 """A sound, with one word before it at most: "upbeat music"."""

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from homeassistant.core import HomeAssistant
@@ -35,10 +34,7 @@ class _Wordings(BaseModel):
     settings: Mapping[str, Mapping[str, str]]
 
 
-_DATA: Final = read_data_file(
-    Path(__file__).with_suffix(".toml"),
-    _Wordings,
-)
+_DATA: Final = read_data_file(__file__, _Wordings)
 _STEP: Final = "volume_step"
 _VOLUMES: Final = (
     "media_player.volume_up",

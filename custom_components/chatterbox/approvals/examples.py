@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
@@ -44,9 +43,7 @@ class _Request(NamedTuple):
     """Whether the web is searched first."""
 
 
-_REQUESTS: Final = read_data_file(
-    Path(__file__).with_suffix(".toml"), dict[str, tuple[_Request, ...]]
-)["requests"]
+_REQUESTS: Final = read_data_file(__file__, dict[str, tuple[_Request, ...]])["requests"]
 
 
 class Example(NamedTuple):

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final, assert_never, override
 
@@ -102,7 +101,7 @@ def _to_permit(effects: Effects) -> frozenset[EntityAction] | None:
 type EffectsOf = Callable[[str, JsonObject], Awaitable[Effects]]
 """Resolves the effects of a call, by the offered name of its tool and its arguments."""
 _MESSAGES: Final = read_data_file(
-    Path(__file__).with_name("told_to_models.toml"), dict[str, dict[str, str]]
+    __file__, dict[str, dict[str, str]], "told_to_models.toml"
 )["refused"]
 """The results that the model receives."""
 

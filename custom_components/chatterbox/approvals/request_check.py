@@ -19,7 +19,6 @@ from collections.abc import (
 )
 from dataclasses import dataclass, field
 from itertools import batched
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
@@ -63,11 +62,9 @@ from .review import CallOption, CallReview
 type _ReviewOf = Callable[[JsonObject], Awaitable[CallReview]]
 """Reviews a call of the same tool with other arguments."""
 
-_TABLES: Final = read_data_file(
-    Path(__file__).with_suffix(".toml"), dict[str, dict[str, list[str]]]
-)
+_TABLES: Final = read_data_file(__file__, dict[str, dict[str, list[str]]])
 _TOLD: Final = read_data_file(
-    Path(__file__).with_name("told_to_models.toml"), dict[str, dict[str, str]]
+    __file__, dict[str, dict[str, str]], "told_to_models.toml"
 )["checked"]
 _DONE: Final = {
     action: act for act, actions in _TABLES["done"].items() for action in actions

@@ -5,7 +5,6 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -245,8 +244,7 @@ class ActionKind(StrEnum):
 
 
 _ACTIONS_OF_KIND: Final = read_data_file(
-    Path(__file__).with_name("action_kinds.toml"),
-    dict[ActionKind, tuple[str, ...]],
+    __file__, dict[ActionKind, tuple[str, ...]], "action_kinds.toml"
 )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final, NamedTuple, assert_never
 
 from homeassistant.components import conversation
@@ -899,8 +898,7 @@ def _surroundings(
 
 
 _INTENTS: Final = read_data_file(
-    Path(__file__).with_name("intents_of_acts.toml"),
-    dict[str, dict[str, str]],
+    __file__, dict[str, dict[str, str]], "intents_of_acts.toml"
 )
 _READ_FIRST: Final = frozenset(
     {

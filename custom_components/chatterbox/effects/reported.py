@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from math import inf
-from pathlib import Path
 from typing import Final, NamedTuple, override
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
@@ -255,8 +254,7 @@ class _Expectation:
 
 
 _EXPECTED: Final = read_data_file(
-    Path(__file__).with_name("expected_states.toml"),
-    dict[str, _Expectation],
+    __file__, dict[str, _Expectation], "expected_states.toml"
 )
 _SET_LIGHT: Final = "HassLightSet"
 _OFF_AT_ZERO: Final = {

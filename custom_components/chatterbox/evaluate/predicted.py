@@ -1,17 +1,13 @@
 """Predicts the states that a call brings about, as far as its effects and arguments tell them."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from ..agent.messages import JsonObject, JsonValue
 from ..agent.text import fold, read_data_file
 from ..effects.effect import Effects
 
-_STATES: Final = read_data_file(
-    Path(__file__).with_suffix(".toml"),
-    dict[str, str],
-)
+_STATES: Final = read_data_file(__file__, dict[str, str])
 _SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"})
 STATE: Final = "state"
 _ACTION: Final = "action"

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, zip_longest
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from hassil.errors import MissingListError, MissingRuleError
@@ -60,10 +59,7 @@ class _Data(BaseModel):
     words: dict[str, _Words]
 
 
-_DATA: Final = read_data_file(
-    Path(__file__).with_suffix(".toml"),
-    _Data,
-)
+_DATA: Final = read_data_file(__file__, _Data)
 _MOST_DEVICES: Final = 50
 """Devices for which there are commands of one kind."""
 _WORD: Final = re.compile(rf"[^\W\d_]{{3,}}|[{HAN}]")

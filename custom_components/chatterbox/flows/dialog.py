@@ -4,7 +4,6 @@ import string
 from collections import Counter
 from collections.abc import Collection, Mapping
 from itertools import chain, count
-from pathlib import Path
 from typing import Final, Unpack
 
 import voluptuous as vol
@@ -28,10 +27,7 @@ from ..settings.agent import existing_agents
 from ..settings.options import Problem
 from ..speech.sentences import async_closest_language, async_get_sentences
 
-SECTIONS: Final = read_data_file(
-    Path(__file__).with_name("docs_sections.toml"),
-    dict[str, str],
-)
+SECTIONS: Final = read_data_file(__file__, dict[str, str], "docs_sections.toml")
 """Sections of the docs by step; all other steps are part of setting up."""
 _SETTING_UP: Final = "start/"
 DROPDOWN = SelectSelectorMode.DROPDOWN

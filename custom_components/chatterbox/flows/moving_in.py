@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -91,10 +90,7 @@ class _Source:
 
 
 _EXTENDED: Final = "extended_openai_conversation"
-_SOURCES: Final = read_data_file(
-    Path(__file__).with_suffix(".toml"),
-    dict[str, _Source],
-)
+_SOURCES: Final = read_data_file(__file__, dict[str, _Source])
 """By domain."""
 
 

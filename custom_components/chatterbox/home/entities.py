@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import inf
-from pathlib import Path
 from typing import Final
 
 from homeassistant.const import (
@@ -129,9 +128,7 @@ def _is_other_entity(data: EventStateChangedData) -> bool:
 
 _JOINTS: Final = " \t-\N{EN DASH}\N{EM DASH}:|/\N{MIDDLE DOT}.,"
 """Separators between the name of a room and the rest of a name."""
-_CONNECTING: Final = words_by_language(
-    Path(__file__).with_name("connecting_words.toml")
-)
+_CONNECTING: Final = words_by_language(__file__, "connecting_words.toml")
 """Articles and prepositions, which do not tell names apart."""
 
 

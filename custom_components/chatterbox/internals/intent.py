@@ -6,7 +6,6 @@ about.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from homeassistant.core import HomeAssistant
@@ -36,9 +35,7 @@ class Reach:
     """Whether it changes nothing at all."""
 
 
-HANDLERS: Final = read_data_file(
-    Path(__file__).with_name("handlers.toml"), dict[str, Reach]
-)
+HANDLERS: Final = read_data_file(__file__, dict[str, Reach], "handlers.toml")
 """Special handlers of `homeassistant.components`. Timers and shopping lists are not entities."""
 
 SCRIPT_HANDLERS: Final = frozenset(

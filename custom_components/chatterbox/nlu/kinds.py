@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final, TypedDict
 
 from ..agent.text import read_data_file
@@ -36,7 +35,7 @@ class _Data(TypedDict):
     domains: dict[str, dict[str, str]]
 
 
-_DATA: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Data)
+_DATA: Final = read_data_file(__file__, _Data)
 
 
 def _by_word(texts: Mapping[str, str]) -> Mapping[str, frozenset[str]]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
 from math import isfinite
-from pathlib import Path
 from typing import Final, assert_never
 
 from homeassistant.components.binary_sensor import DOMAIN as BINARY_SENSOR
@@ -65,9 +64,7 @@ from ..speech.text.times import (
 )
 from .handling import state_sentence, state_word, worded
 
-_CONDITIONS: Final = read_data_file(
-    Path(__file__).with_suffix(".toml"), dict[str, frozenset[str]]
-)
+_CONDITIONS: Final = read_data_file(__file__, dict[str, frozenset[str]])
 """The conditions of weather entities, by the topics of questions that they answer."""
 NOT_SET: Final = "\N{EN DASH}"
 _MOST_NAMED: Final = 9

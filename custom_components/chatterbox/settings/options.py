@@ -5,7 +5,6 @@ Validates values. Forms (`flows/`) show the options, and `settings/agent.py` rea
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
@@ -62,9 +61,7 @@ class Option:
     """Whether it changes the requests to a model."""
 
 
-_GROUPS: Final = read_data_file(
-    Path(__file__).with_suffix(".toml"), dict[str, dict[str, Option]]
-)
+_GROUPS: Final = read_data_file(__file__, dict[str, dict[str, Option]])
 _OPTIONS: Final = {
     name: option for options in _GROUPS.values() for name, option in options.items()
 }

@@ -7,7 +7,6 @@ approval; it saves one only if nothing in it could be a change. Decision 12.
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Final
 
 from homeassistant.helpers import llm
@@ -19,9 +18,7 @@ from ..internals.llm import KnownTool, known_tool
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _WORDS: Final = {
     use: frozenset(words.split())
-    for use, words in read_data_file(
-        Path(__file__).with_suffix(".toml"), dict[str, str]
-    ).items()
+    for use, words in read_data_file(__file__, dict[str, str]).items()
 }
 _READING: Final = _WORDS["reading"]
 _LOOKING: Final = _READING | _WORDS["looking"]

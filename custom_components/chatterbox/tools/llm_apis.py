@@ -13,7 +13,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, override
 from weakref import WeakKeyDictionary
 
@@ -82,10 +81,7 @@ class _ShownForm(NamedTuple):
     is_bare: bool = False
 
 
-_FORMS: Final = read_data_file(
-    Path(__file__).with_name("assist_tools.toml"),
-    _Forms,
-)
+_FORMS: Final = read_data_file(__file__, _Forms, "assist_tools.toml")
 _PARTS: Final = {
     tool: ToolPart(group, action)
     for group in _FORMS["groups"]

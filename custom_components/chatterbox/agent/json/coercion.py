@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import UnionType
 from typing import Final, TypeGuard
 
@@ -578,9 +577,7 @@ _SCALARS: Final[
 }
 """By type, whether a value is of it, and the one way to read another value as one."""
 
-_SYNONYMS: Final = read_data_file(
-    Path(__file__).with_name("synonyms.toml"), dict[str, frozenset[str]]
-)
+_SYNONYMS: Final = read_data_file(__file__, dict[str, frozenset[str]], "synonyms.toml")
 
 
 def fit_known(value: JsonObject, schema: JsonObject) -> JsonObject:

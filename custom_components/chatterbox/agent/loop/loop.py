@@ -8,7 +8,6 @@ inference and all tools. A caller that may stop early feeds the events to a
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from ..errors import AgentError, MaxIterationsExceeded
@@ -19,10 +18,7 @@ from ..text import read_data_file
 from .runner import TurnRunner
 from .turn import Limits, Turn
 
-_ENDINGS: Final = read_data_file(
-    Path(__file__).with_name("endings.toml"),
-    dict[StopReason, str],
-)
+_ENDINGS: Final = read_data_file(__file__, dict[StopReason, str], "endings.toml")
 
 
 class PlainComposer:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
-from pathlib import Path
 from typing import Annotated, Final
 
 import aiohttp
@@ -98,9 +97,7 @@ class FailureWording:
         return self.patterns.search(text)
 
 
-WORDINGS: Final = read_data_file(
-    Path(__file__).with_suffix(".toml"), dict[str, FailureWording]
-)
+WORDINGS: Final = read_data_file(__file__, dict[str, FailureWording])
 """By meaning; also of refusals after which a request is made in another way."""
 
 _TOOL_SETTINGS: Final = {

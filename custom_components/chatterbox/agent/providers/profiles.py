@@ -7,7 +7,6 @@ request: a refused parameter is left out from then on.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Final, Literal
 
 from yarl import URL
@@ -212,9 +211,9 @@ class ServerProfile:
         return images
 
 
-_SERVERS: Final = read_data_file(
-    Path(__file__).with_suffix(".toml"), dict[str, tuple[ServerProfile, ...]]
-)["servers"]
+_SERVERS: Final = read_data_file(__file__, dict[str, tuple[ServerProfile, ...]])[
+    "servers"
+]
 PROFILES: Final[Mapping[str, ServerProfile]] = {
     profile.id: profile for profile in _SERVERS
 }

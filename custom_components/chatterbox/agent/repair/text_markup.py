@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, Flag, auto
 from functools import lru_cache
-from pathlib import Path
 from typing import Final, Literal, assert_never
 
 from ..text import read_data_file
@@ -278,10 +277,7 @@ class _Table:
     first_words: tuple[str, ...]
 
 
-_TABLE: Final = read_data_file(
-    Path(__file__).with_suffix(".toml"),
-    _Table,
-)
+_TABLE: Final = read_data_file(__file__, _Table)
 _THOUGHT_STARTS: Final = (
     *(f"<{name}>" for name in _TABLE.thought_tags),
     *(start for start, _ in _TABLE.thought_marks),

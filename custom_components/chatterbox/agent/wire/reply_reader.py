@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from math import inf
-from pathlib import Path
 from typing import Annotated, ClassVar, Final, NamedTuple, override
 
 from pydantic import (
@@ -260,8 +259,7 @@ _END_MARK: Final = "[done]"
 _FINISH_REASONS: Final = {
     reason: meaning
     for meaning, reasons in read_data_file(
-        Path(__file__).with_name("finish_reasons.toml"),
-        dict[FinishReason, tuple[str, ...]],
+        __file__, dict[FinishReason, tuple[str, ...]], "finish_reasons.toml"
     ).items()
     for reason in reasons
 }

@@ -10,7 +10,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 from ...agent.text import fold, in_ascii_digits, spoken_words, words_by_language
@@ -60,7 +59,7 @@ def spoken_digits(
     return next(filter(None, readings), None)
 
 
-_AROUND_PIN: Final = words_by_language(Path(__file__).with_name("words_around.toml"))
+_AROUND_PIN: Final = words_by_language(__file__, "words_around.toml")
 """Words, without accents, that may stand around a PIN, as they are said or misheard."""
 
 

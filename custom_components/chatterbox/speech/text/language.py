@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from datetime import date
 from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
@@ -157,7 +156,7 @@ LANGUAGES: Final = read_language_files("speech", Language)
 """By language code (ISO 639-1). Read at import, which Home Assistant does in an executor."""
 
 UNITS: Final = read_data_file(
-    Path(__file__).with_name("units.toml"), dict[str, dict[str, dict[str, str]]]
+    __file__, dict[str, dict[str, dict[str, str]]], "units.toml"
 )
 """By language code, the words for the symbol of a unit by plural category."""
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import date
 from enum import IntEnum
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
 from ...agent.text import base_language, read_data_file
@@ -56,9 +55,7 @@ def _spoken_date(
     return dates.text(day)
 
 
-_DECIMALS: Final = read_data_file(
-    Path(__file__).with_name("decimals.toml"), dict[str, tuple[str, ...]]
-)
+_DECIMALS: Final = read_data_file(__file__, dict[str, tuple[str, ...]], "decimals.toml")
 _NUMBER_PATTERN: Final = (
     r"(?<![\w.,:/])(\d{1,6}+\.\d{1,2}+(?:[-\u2013]\d{1,6}+\.\d{1,2}+)?)"
 )
@@ -109,7 +106,7 @@ _TAG: Final = re.compile(r"</?([A-Za-z][\w:-]*)/?>")
 _REPLACEMENTS: Final = {
     kind: {name: text for text, names in texts.items() for name in names.split()}
     for kind, texts in read_data_file(
-        Path(__file__).with_name("markup.toml"), dict[str, dict[str, str]]
+        __file__, dict[str, dict[str, str]], "markup.toml"
     ).items()
 }
 """By the name of a tag, and by that of a command of LaTeX."""

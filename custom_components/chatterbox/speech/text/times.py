@@ -12,7 +12,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from itertools import dropwhile, pairwise
 from math import inf
-from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import StringConstraints
@@ -85,7 +84,7 @@ class _PartOfDay:
 
 
 _PARTS_OF_DAY: Final = read_data_file(
-    Path(__file__).with_name("parts_of_day.toml"), dict[str, _PartOfDay]
+    __file__, dict[str, _PartOfDay], "parts_of_day.toml"
 )
 _EARLIEST: Final = 7 * _HOUR
 """An hour in both halves of the day is not before this one where something takes place."""
