@@ -5,14 +5,13 @@ from dataclasses import replace
 from typing import Any, override
 
 import voluptuous as vol
-from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import SOURCE_USER, SubentryFlowResult
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import entity_registry as er
 
 from ..approvals.assistants import async_unguarded_assistants
 from ..approvals.examples import async_example_requests
-from ..const import CONF_PIN, DOMAIN
+from ..const import CONF_PIN
+from ..runtime.agents import async_entity_of
 from ..runtime.rule_labels import RuleLabels, async_absent_names, async_get_rule_labels
 from ..settings.agent import settings_of
 from ..settings.options import Problem
@@ -243,11 +242,10 @@ class ConversationAgentFlow(ModelFlow):
             labels,
         )
         own_id = self._get_reconfigure_subentry().subentry_id
-        agent_id = er.async_get(self.hass).async_get_entity_id(
-            CONVERSATION_DOMAIN, DOMAIN, own_id
-        )
+        entity = async_entity_of(self.hass, own_id)
+        agent_id = entity.entity_id if entity else ""
         unguarded = page.unguarded(
-            [one.name for one in async_unguarded_assistants(self.hass, agent_id or "")]
+            [one.name for one in async_unguarded_assistants(self.hass, agent_id)]
         )
         schema = approval_schema(
             labels,

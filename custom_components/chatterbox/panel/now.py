@@ -7,7 +7,6 @@ from statistics import median
 from typing import Any, Final
 
 import voluptuous as vol
-from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import (
     SIGNAL_CONFIG_ENTRY_CHANGED,
     ConfigEntryState,
@@ -49,7 +48,12 @@ from ..later.telling import repetition_text, waiting_text
 from ..later.tool import due_order
 from ..records.turn_record import SIGNAL_TURN, SIGNAL_USAGE, shown_text
 from ..repairs import unreadable_files
-from ..runtime.agents import HOME_ASSISTANT, Agent, ChatterboxConfigEntry
+from ..runtime.agents import (
+    HOME_ASSISTANT,
+    Agent,
+    ChatterboxConfigEntry,
+    async_entity_of,
+)
 from ..runtime.health import SIGNAL_HEALTH
 from ..runtime.recent_turns import async_get_recent_turns
 from ..settings.rules import SIGNAL_HOME_RULES, async_get_home_rules
@@ -320,6 +324,7 @@ def _agent(
 ) -> AgentNow:
     hass = viewer.hass
     agent_id = subentry.subentry_id
+    entity = async_entity_of(hass, agent_id)
     if entry.state is ConfigEntryState.LOADED:
         runtime = entry.runtime_data
     else:
@@ -340,9 +345,7 @@ def _agent(
     return AgentNow(
         id=agent_id,
         name=subentry.title,
-        entity_id=er.async_get(hass).async_get_entity_id(
-            CONVERSATION_DOMAIN, DOMAIN, agent_id
-        ),
+        entity_id=entity.entity_id if entity else None,
         service=entry.title,
         state=state,
         since_at=since.timestamp() if since else None,

@@ -19,7 +19,6 @@ from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import (
     area_registry as ar,
     config_validation as cv,
-    entity_registry as er,
 )
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.translation import async_get_translations
@@ -38,6 +37,7 @@ from ..home.entity_matches import (
     tool_name,
 )
 from ..people.speakers import Asking, Speaker
+from ..runtime.agents import async_entity_of
 from ..runtime.rule_labels import (
     Labels,
     RuleLabels,
@@ -641,17 +641,14 @@ async def _async_try(
 ) -> _Trial:
     """Return what an agent would do if the administrator said a sentence. Nothing is done."""
     hass = viewer.hass
-    agent_id = data["agent"]
-    entity_id = er.async_get(hass).async_get_entity_id(
-        CONVERSATION_DOMAIN, DOMAIN, agent_id
-    )
+    entity = async_entity_of(hass, data["agent"])
     user = viewer.user.id
     person_id = viewer.person_id
     speaker = Speaker(
         user_id=user, asking=Asking.PERSON, is_signed_in=True, person_id=person_id
     )
     talk = DryConversation.with_agent(
-        hass, entity_id or "", DryAsker(speaker, data["language"])
+        hass, entity.entity_id if entity else "", DryAsker(speaker, data["language"])
     )
     if talk is None:
         raise CommandRefused(NOT_FOUND)

@@ -13,25 +13,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import entity_registry as er
 
 from ..agent.conversation.summary import MOST_TOKENS, recap
 from ..agent.conversation.token_estimate import TokenEstimate
 from ..agent.errors import ProviderError
 from ..agent.messages import Summary, Transcript, Usage
 from ..agent.transcript import open_calls, repair, without_results
-from ..const import CONF_RESPONSES_API, DOMAIN, LOGGER
+from ..const import CONF_RESPONSES_API, LOGGER
 from ..history.retention import async_note_growth
 from ..history.store.records import ResponseRecord, StoreUnavailable, weight_of
 from ..history.stores import async_get_histories, async_store_record
 from ..people.speakers import person_id_of
-from ..runtime.agents import (
-    Agent,
-    ChatterboxConfigEntry,
-    async_agent_entries,
-)
+from ..runtime.agents import LoadedAgent, async_loaded_agents
 from ..runtime.models import CountedModel
 from .protocol.backend import (
     BackendEvent,
@@ -54,16 +49,6 @@ _COMPACTING_SECONDS: Final = 60.0
 _LAST_WAIT: Final = 5.0
 """Seconds that a cancelled turn has to end."""
 _NOTHING_TO_TELL: Final = "(Nothing has been said yet.)"
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """An agent that API clients may use."""
-
-    entity: er.RegistryEntry
-    entry: ChatterboxConfigEntry
-    subentry: ConfigSubentry
-    agent: Agent
 
 
 class ResponsesBackend:
@@ -184,29 +169,15 @@ class ResponsesBackend:
             work, f"chatterbox {name}"
         )  # Home Assistant keeps it
 
-    def _found(self) -> list[_Found]:
-        found: list[_Found] = []
-        loaded: list[ChatterboxConfigEntry] = (
-            self._hass.config_entries.async_loaded_entries(DOMAIN)
-        )
-        entries = {
-            entry.entry_id: entry
-            for entry in loaded
-            if entry.options.get(CONF_RESPONSES_API)
-        }
-        for entity in async_agent_entries(self._hass):
-            entry = entries.get(entity.config_entry_id or "")
-            agent_id = entity.config_subentry_id or ""
-            if entry and agent_id in entry.subentries:
-                subentry = entry.subentries[agent_id]
-                agent = entry.runtime_data.agents.get(agent_id)
-                found += [_Found(entity, entry, subentry, agent)] if agent else []
-        return sorted(
-            found,
-            key=lambda one: one.entity.entity_id,
-        )
+    def _found(self) -> list[LoadedAgent]:
+        """Return the agents that API clients may use."""
+        return [
+            one
+            for one in async_loaded_agents(self._hass)
+            if one.entry.options.get(CONF_RESPONSES_API) and not one.entity.disabled
+        ]
 
-    def _find(self, agent: str) -> _Found:
+    def _find(self, agent: str) -> LoadedAgent:
         for found in self._found():
             if found.entity.entity_id == agent:
                 return found
@@ -216,7 +187,7 @@ class ResponsesBackend:
             "model_not_found",
         )
 
-    def _turns_of(self, found: _Found) -> ApiTurns:
+    def _turns_of(self, found: LoadedAgent) -> ApiTurns:
         subentry_id = found.subentry.subentry_id
         agent_id = found.entity.entity_id
         turns = self._turns.get(subentry_id)

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final, Literal
 
 from homeassistant.components.conversation import (
@@ -52,6 +53,13 @@ def async_agent_entries(hass: HomeAssistant) -> list[er.RegistryEntry]:
         and entity.domain == CONVERSATION_DOMAIN
         and not entity.disabled
     ]
+
+
+def async_entity_of(hass: HomeAssistant, agent_id: str) -> er.RegistryEntry | None:
+    """Return the entity of a conversation agent, by the id of its subentry."""
+    registry = er.async_get(hass)
+    entity_id = registry.async_get_entity_id(CONVERSATION_DOMAIN, DOMAIN, agent_id)
+    return registry.async_get(entity_id or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +242,39 @@ def service_of(entry: ConfigEntry) -> tuple[object, ...]:
 
 
 type ChatterboxConfigEntry = ConfigEntry[Runtime]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedAgent:
+    """A conversation agent that is loaded."""
+
+    entity: er.RegistryEntry
+    entry: ChatterboxConfigEntry
+    subentry: ConfigSubentry
+    agent: Agent
+
+
+def async_loaded_agents(hass: HomeAssistant) -> list[LoadedAgent]:
+    """Return the agents that are loaded, those with a disabled entity too, sorted by the ids of their entities."""
+    entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(
+        DOMAIN
+    )
+    loaded: list[LoadedAgent] = []
+    for entry in entries:
+        agents = entry.runtime_data.agents
+        for subentry in entry.subentries.values():
+            entity = async_entity_of(hass, subentry.subentry_id)
+            agent = agents.get(subentry.subentry_id)
+            if entity and agent:
+                loaded.append(
+                    LoadedAgent(
+                        entity,
+                        entry,
+                        subentry,
+                        agent,
+                    )
+                )
+    return sorted(loaded, key=attrgetter("entity.entity_id"))
 
 
 def async_get_models(hass: HomeAssistant) -> Mapping[str, AgentModel]:

@@ -21,7 +21,6 @@ from ..records.turn_record import UNREACHABLE, FailedTarget, result_content
 from ..settings.tool_names import SENTENCE_TOOL
 from .annotations import own_annotations, unwrapped
 from .dispatch import explain_failure, failed_outcome, no_match_outcome
-from .own.own_tool import READS
 from .own.registry import SharedTool, own_tools
 from .turn_tools import TurnTools
 
@@ -115,16 +114,6 @@ class DryDispatcher:
             return {tool.name: tool for tool in instance.tools}
         return {}
 
-    @property
-    def _readers(self) -> frozenset[str]:
-        """The names of our tools that only read, without an action."""
-        own = (
-            one
-            for one in own_tools(self.hass)
-            if one.definition.annotations == READS and not one.calls_action
-        )
-        return frozenset(one.definition.name for one in own)
-
     def _reads_home(
         self,
         name: str,
@@ -133,11 +122,15 @@ class DryDispatcher:
         """Return whether a call only reads the home, without calling an action or asking a service."""
         match tool:
             case SharedTool(tool=own):
-                return own.definition.name in self._readers
+                return own.only_reads_home
             case llm.IntentTool():
                 return is_question_intent(self.hass, tool.intent_type)
             case None:
-                return name in self._readers
+                return any(
+                    own.only_reads_home
+                    for own in own_tools(self.hass)
+                    if own.definition.name == name
+                )
             case _:
                 module = type(tool).__module__
                 if _COMPONENTS in module:

@@ -16,9 +16,7 @@ from homeassistant.components.conversation import (
     ConversationInput,
     UserContent,
 )
-from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.util.ulid import ulid_now
 
@@ -29,12 +27,11 @@ from ..agent.messages import AssistantMessage
 from ..approvals.guard import CallGuard
 from ..approvals.questions import Question
 from ..approvals.review import CallReview
-from ..const import DOMAIN
 from ..effects.silent_home import silent_home
 from ..history.stores import TurnRecording
 from ..people.speakers import Speaker, in_turn
 from ..records.turn_record import SIGNAL_REQUEST, RequestRecord, TurnFacts, TurnRecord
-from ..runtime.agents import Agent, ChatterboxConfigEntry
+from ..runtime.agents import LoadedAgent, async_loaded_agents
 from ..runtime.summaries import ConversationSummaries
 from ..settings.agent import AgentSettings
 from ..tools.dry_dispatch import DryCall, DryDispatcher
@@ -55,13 +52,6 @@ class DryAsker:
     speaker: Speaker
     language: str
     satellite_id: str | None = None
-
-
-class _BuiltAgent(NamedTuple):
-    entity_id: str
-    entry: ChatterboxConfigEntry
-    subentry: ConfigSubentry
-    agent: Agent
 
 
 class DryOutcome(StrEnum):
@@ -161,7 +151,7 @@ class DryConversation:
     def __init__(
         self,
         hass: HomeAssistant,
-        built: _BuiltAgent,
+        built: LoadedAgent,
         asker: DryAsker,
         *,
         is_model_alone: bool,
@@ -177,7 +167,7 @@ class DryConversation:
         self._is_model_alone = is_model_alone
         self._turns = AgentTurns(
             home,
-            built.entity_id,
+            built.entity.entity_id,
             built.entry,
             built.subentry,
             self._agent,
@@ -199,26 +189,8 @@ class DryConversation:
         `is_model_alone` leaves out Home Assistant's own understanding, and the models
         that stand in for its own one.
         """
-        entity = er.async_get(hass).async_get(agent_id)
-        entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(
-            DOMAIN
-        )
-        for entry in entries:
-            if entity:
-                subentry = entry.subentries.get(entity.config_subentry_id or "")
-            else:
-                subentry = None
-            if subentry:
-                agent = entry.runtime_data.agents.get(subentry.subentry_id)
-            else:
-                agent = None
-            if subentry and agent:
-                built = _BuiltAgent(
-                    agent_id,
-                    entry,
-                    subentry,
-                    agent,
-                )
+        for built in async_loaded_agents(hass):
+            if built.entity.entity_id == agent_id:
                 return cls(
                     hass,
                     built,
@@ -235,7 +207,7 @@ class DryConversation:
         context = Context(user_id=asker.speaker.user_id)
         place = chat_log.conversation_id, asker.speaker.device_id, asker.satellite_id
         user_input = ConversationInput(
-            text, context, *place, asker.language, self._built.entity_id
+            text, context, *place, asker.language, self._built.entity.entity_id
         )
         source = _DrySource(
             hass=self._hass,
@@ -274,7 +246,7 @@ class DryConversation:
         """Run a turn, and return what took its question, with its record."""
         user_input = turn_input.user_input
         chat_log = self._chat_log
-        where = self._built.entity_id, chat_log.conversation_id
+        where = self._built.entity.entity_id, chat_log.conversation_id
         with in_turn():
             prepared = await self._turns.async_prepare(turn_input, chat_log)
             record = prepared.record
@@ -291,7 +263,7 @@ class DryConversation:
             )
             await async_stream_into_chat_log(
                 chat_log,
-                self._built.entity_id,
+                self._built.entity.entity_id,
                 stream,
                 record,
                 follow=taker.async_follow,

@@ -741,19 +741,20 @@ class InputReader:
             return TurnInput(
                 redacted, speaker, self.source, reply=sentences["spoken_nothing_asked"]
             )
+        asked_question = _AskedQuestion(self.hass, question, sentences)
         if question in approvals.waiting and await async_is_never_mind(
             self.hass, user_input
         ):
             declined = TurnInput(
                 user_input, speaker, self.source, reply=sentences["spoken_declined"]
             )
-            asked_question = _AskedQuestion(self.hass, question, sentences)
             return asked_question.as_answer(declined, Meaning.NO)
         return await self._async_asked(
             user_input,
             speaker,
             chat_log,
-            question,
+            scope,
+            asked_question,
         )
 
     async def _async_asked(
@@ -761,19 +762,16 @@ class InputReader:
         user_input: ConversationInput,
         speaker: Speaker,
         chat_log: ChatLog,
-        question: Question,
+        scope: ApprovalScope,
+        asked_question: _AskedQuestion,
     ) -> TurnInput:
         """Return the input of a turn in a place where a question was asked."""
         hass = self.hass
         language = understood_language(user_input.language)
-        sentences = await async_get_sentences(hass, user_input.language)
-        asked_question = _AskedQuestion(hass, question, sentences)
-        scope = ApprovalScope.of_input(
-            user_input, self.agent_id, chat_log.conversation_id
-        )
+        question = asked_question.question
         approvals = async_get_approvals(hass)
         pin = async_get_home_rules(hass).current.pin
-        context = asked_of(hass, sentences, question.calls, language)
+        context = asked_of(hass, asked_question.sentences, question.calls, language)
         words = _meant(hass, user_input, heard_answer)
         redacted = async_redact_pin(
             hass, user_input, chat_log, scope, context, has_pin=pin is not None

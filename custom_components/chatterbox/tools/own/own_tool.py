@@ -191,6 +191,11 @@ class OwnTool:
     calls_action: bool = False
     """Whether it reads by an action of Home Assistant; a trial runs only tools that read without one."""
 
+    @property
+    def only_reads_home(self) -> bool:
+        """Whether a call only reads the home, without calling an action or asking a service."""
+        return self.definition.annotations == READS and not self.calls_action
+
     async def async_answer(self, call: OwnCall) -> ToolAnswer:
         """Run a call."""
         try:
