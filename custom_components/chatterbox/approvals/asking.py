@@ -30,7 +30,7 @@ from ..agent.loop.hooks import covers
 from ..agent.messages import AssistantMessage, JsonValue
 from ..agent.text import character_map, fold, spoken_words
 from ..effects.effect import ActionKind, kind_of
-from ..home.entities import Floor, Room, async_get_home, telling_words
+from ..home.entities import async_get_home, telling_words
 from ..home.entity_matches import (
     action_name,
     area_name,
@@ -609,13 +609,12 @@ def _other_names(
 
     home = async_get_home(hass, CONVERSATION)
     others = [one for one in home.all_entities if one.entity_id != entity_id]
-    places: list[Room | Floor] = [*home.rooms, *home.floors]
     named = [
         *(
             ((entity_name(hass, one.entity_id), *one.names), one.area_id)
             for one in others
         ),
-        *(((one.name, *one.aliases), None) for one in places),
+        *((one.names, None) for one in home.places),
     ]
     return frozenset(
         (_words(name, wording), area_id)

@@ -200,9 +200,7 @@ class CallGuard(Hooks):
         return sorted({name for names in seen for name in names})
 
     def _names_of(self, seen: CallReview) -> list[str]:
-        found = unavailable_names(
-            self.hass, {action.entity_id for action in seen.effects.actions}
-        )
+        found = unavailable_names(self.hass, seen.effects.entity_ids)
         return [*dict.fromkeys(found.values())]
 
     def review(self, call: ToolCall) -> CallReview | None:
@@ -582,7 +580,7 @@ class CallGuard(Hooks):
         used = frozenset(
             entity_id for review in agreed for entity_id in review.entity_ids
         )
-        others = frozenset(action.entity_id for action in seen.effects.actions)
+        others = seen.effects.entity_ids
         is_same = bool(keys) and keys <= agreed_keys and used.isdisjoint(others)
         return is_same and self._are_meant(
             others, used, lets_in=lets_in(self.hass, seen.effects)

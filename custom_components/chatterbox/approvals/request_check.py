@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.components.todo.const import DOMAIN as TODO
-from homeassistant.const import ATTR_DEVICE_CLASS, STATE_UNAVAILABLE
+from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
 
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, canonical_json
@@ -44,13 +44,14 @@ from ..home.entities import (
     ExposedEntity,
     Floor,
     Home,
+    HomePlace,
     Room,
     async_get_home,
     telling_words,
 )
 from ..home.entity_matches import has_name_in, is_named_in
 from ..home.request import QUESTION_ENDS, Request
-from ..home.search import async_kind_names
+from ..home.search import async_kind_names, entity_kind
 from ..nlu.kinds import KINDS, EntityKind
 from ..nlu.lexicon import Role, lexicon, tokens_of_phrase
 from ..nlu.vocabulary import KnownEntity
@@ -185,7 +186,7 @@ class RequestCheck:
             return None
         home = async_get_home(self.hass, CONVERSATION)
         done = _all_done(tool.name, arguments, effects)
-        targets = {action.entity_id for action in effects.actions}
+        targets = effects.entity_ids
         objection = await self._against_words(home, key, done, effects)
         if objection:
             return objection
@@ -277,7 +278,7 @@ class RequestCheck:
         self._returned.add(key)
         reason = _TOLD["question" if is_asked else "opposite"].format(wanted=wanted)
         if wanted:
-            self._opposed = {action.entity_id for action in effects.actions}
+            self._opposed = effects.entity_ids
             self.proposes = insists and bool(await self.async_propose())
         asks = insists and self.can_ask and not self.proposes
         if asks:
@@ -325,7 +326,7 @@ class RequestCheck:
         self,
         home: Home,
         targets: AbstractSet[str],
-        places: Sequence[Room | Floor],
+        places: Sequence[HomePlace],
         there: AbstractSet[str],
     ) -> Sequence[ExposedEntity]:
         """Return the targets of a call that are known to be elsewhere, and that the words do not name."""
@@ -363,16 +364,12 @@ class RequestCheck:
         return [
             room
             for room in home.rooms
-            if self._is_called((room.name, *room.aliases))
+            if self._is_called(room.names)
             and not places.isdisjoint(self.request.words_of(_names_of([room])))
         ]
 
     def _named_floors(self, home: Home) -> Sequence[Floor]:
-        return [
-            floor
-            for floor in home.floors
-            if self._is_called((floor.name, *floor.aliases))
-        ]
+        return [floor for floor in home.floors if self._is_called(floor.names)]
 
     async def async_hint(self) -> tuple[str, bool]:
         """Return a hint for a model that did nothing: what a plain command fits; empty if nothing does.
@@ -480,7 +477,7 @@ class RequestCheck:
             return False
         if await async_unexplained(self.hass, self.request.text, self.request.language):
             return True
-        kind = _kind(self.hass, one.entity_id)
+        kind = entity_kind(self.hass, one.entity_id)
         of_kind = (await self._async_names_of([kind]))[kind]
         names = [name for other in home.all_entities for name in other.names]
         names += _names_of(home.rooms)
@@ -584,11 +581,7 @@ class RequestCheck:
 
     def _named_places(self, home: Home) -> tuple[AbstractSet[str], AbstractSet[str]]:
         """Return the areas that the words name, or those on the floors that they name, and the words that do."""
-        rooms = [
-            room
-            for room in home.rooms
-            if self.request.has_word_of(room.name, *room.aliases)
-        ]
+        rooms = [room for room in home.rooms if self.request.has_word_of(*room.names)]
         floors = self._named_floors(home)
         areas = _areas_of(home, rooms or floors)
         return areas, self.request.words_of(_names_of((*rooms, *floors)))
@@ -626,7 +619,7 @@ class RequestCheck:
         )
         if not opposite or len(self._words) <= _SHORT:
             return opposite
-        targets = {action.entity_id for action in effects.actions}
+        targets = effects.entity_ids
         is_named = any(
             self._words_for(home, one)
             for one in home.all_entities
@@ -723,7 +716,7 @@ class RequestCheck:
         effects: Effects,
     ) -> ExposedEntity | None:
         """Return the one thing that a model named for what the words want; None if the words need not lead to it."""
-        targets = {action.entity_id for action in effects.actions}
+        targets = effects.entity_ids
         if len(targets) != 1 or not isinstance(arguments.get("name"), str):
             return None
         chosen = next(
@@ -743,9 +736,11 @@ class RequestCheck:
         Words that lead to another one outweigh the room of the person, and, if they say
         its name, what needs doing.
         """
-        kind = _kind(self.hass, chosen.entity_id)
+        kind = entity_kind(self.hass, chosen.entity_id)
         of_domain = [one for one in home.all_entities if one.domain == chosen.domain]
-        alike = [one for one in of_domain if _kind(self.hass, one.entity_id) == kind]
+        alike = [
+            one for one in of_domain if entity_kind(self.hass, one.entity_id) == kind
+        ]
         if self._is_named(chosen.entity_id, alike):
             return ()
         reached = _states_of("reached", done)
@@ -822,10 +817,8 @@ class RequestCheck:
 
     def _unknown_place(self, home: Home) -> str:
         """Return what the words name as a place where the home knows none of them; empty if it does."""
-        named = _names_of((*home.rooms, *home.floors))
-        named += [name for one in home.all_entities for name in one.names]
         places = self.request.places
-        if words_alike(places, telling_words(*named)):
+        if words_alike(places, telling_words(*home.all_names)):
             return ""
         return " ".join(sorted(places))
 
@@ -867,7 +860,7 @@ class RequestCheck:
         With `in_any_form`, as for several: "the lights".
         """
         kinds = {
-            one: _kind(self.hass, one)
+            one: entity_kind(self.hass, one)
             for one in entity_ids
             if one.partition(".")[0] not in leave_out
         }
@@ -950,7 +943,7 @@ def _room(
 ) -> tuple[str, ...]:
     """Return the name of a room and its aliases; nothing without a room."""
     return next(
-        ((room.name, *room.aliases) for room in home.rooms if room.area_id == area_id),
+        (room.names for room in home.rooms if room.area_id == area_id),
         (),
     )
 
@@ -963,30 +956,20 @@ def _states_of(
     return frozenset(state for act in acts for state in _TABLES[table].get(act, ()))
 
 
-def _names_of(places: Iterable[Room | Floor]) -> list[str]:
+def _names_of(places: Iterable[HomePlace]) -> list[str]:
     """Return the names of some rooms or floors, and their aliases."""
-    return [name for place in places for name in (place.name, *place.aliases)]
+    return [name for place in places for name in place.names]
 
 
 def _areas_of(
     home: Home,
-    places: Sequence[Room | Floor],
+    places: Sequence[HomePlace],
 ) -> frozenset[str]:
     """Return the areas that are some rooms, or that are on some floors."""
     floors = {one.floor_id for one in places if isinstance(one, Floor)}
     return frozenset(
         room.area_id for room in home.rooms if room in places or room.floor_id in floors
     )
-
-
-def _kind(
-    hass: HomeAssistant,
-    entity_id: str,
-) -> tuple[str, str]:
-    state = hass.states.get(entity_id)
-    return entity_id.partition(".")[0], str(
-        state.attributes.get(ATTR_DEVICE_CLASS) or ""
-    ) if state else ""
 
 
 def _all_done(

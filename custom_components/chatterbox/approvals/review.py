@@ -232,7 +232,7 @@ class CallReview:
     @property
     def entity_ids(self) -> frozenset[str]:
         """The entities it would act on, as far as they are known."""
-        return frozenset(action.entity_id for action in self.effects.actions)
+        return self.effects.entity_ids
 
     @property
     def is_foreseen(self) -> bool:

@@ -116,6 +116,11 @@ class Effects:
         return self.annotations is None and not self.unknowns
 
     @property
+    def entity_ids(self) -> frozenset[str]:
+        """The entities of the known actions."""
+        return frozenset(action.entity_id for action in self.actions)
+
+    @property
     def possible_actions(self) -> frozenset[EntityAction] | None:
         """The known actions and those that unknown effects may consist of; None if these could be any."""
         reaches = [one.reach for one in self.unknowns if one.reach is not None]

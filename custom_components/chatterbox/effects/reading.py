@@ -525,7 +525,7 @@ class _Composer:
             slots,
             conversation.DOMAIN,
         )
-        is_same = {action.entity_id for action in effects.actions} == command.ids
+        is_same = effects.entity_ids == command.ids
         if is_same:
             return IntentCall(
                 intent_type,
@@ -852,7 +852,7 @@ def _indexed(
     )
     rooms = (
         NamedPlace(
-            (room.name, *room.aliases),
+            room.names,
             frozenset({room.area_id}),
         )
         for room in home.rooms
@@ -865,7 +865,7 @@ def _indexed(
     }
     floors = (
         NamedPlace(
-            (floor.name, *floor.aliases),
+            floor.names,
             on_floor[floor.floor_id],
         )
         for floor in home.floors

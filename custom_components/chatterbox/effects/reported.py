@@ -322,7 +322,7 @@ def out_of_reach(
     acts_elsewhere = effects.annotations and not effects.is_complete
     if acts_elsewhere or effects.beside_entities:
         return frozenset()
-    entity_ids = frozenset(action.entity_id for action in effects.actions)
+    entity_ids = effects.entity_ids
     controlled = controlled_by(effects) | set(map(_source_of, effects.unknowns))
     is_dead = all(
         is_unavailable(hass, entity_id) for entity_id in controlled or entity_ids

@@ -14,7 +14,7 @@ from typing import Final
 
 from ..const import DOMAIN
 from ..settings.agent import HomeDetail
-from .entities import ExposedEntity, Floor, Home, Room
+from .entities import ExposedEntity, Home, HomePlace, Room
 
 _GUIDE: Final = (
     "What there is in this home: # begins a floor, then come its rooms, and in each room its things by domain, with = "
@@ -182,7 +182,7 @@ def _counts(entities: Sequence[ExposedEntity]) -> Iterator[str]:
     yield f" {', '.join(texts)}"
 
 
-def named(place: Floor | Room) -> str:
+def named(place: HomePlace) -> str:
     """Write the name of a floor or a room with its other names."""
     return f"{quoted(place.name)}{also(place.aliases)}"
 

@@ -267,8 +267,21 @@ _WITHOUT_AREA: Final = frozenset({"calendar", "humidifier", "todo"})
 """Domains with tools that take no area, or only the names that they list."""
 
 
+class HomePlace:
+    """A part of the home, which has names."""
+
+    __slots__ = ()
+    name: str
+    aliases: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name and aliases."""
+        return (self.name, *self.aliases)
+
+
 @dataclass(frozen=True, slots=True)
-class Floor:
+class Floor(HomePlace):
     """A floor of the home."""
 
     floor_id: str
@@ -277,7 +290,7 @@ class Floor:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class Room(HomePlace):
     """An area of the home."""
 
     area_id: str
@@ -330,6 +343,17 @@ class Home:
     def all_entities(self) -> tuple[ExposedEntity, ...]:
         """Return all entities."""
         return self.entities + self.elsewhere
+
+    @property
+    def places(self) -> tuple[HomePlace, ...]:
+        """Return all rooms and floors."""
+        return (*self.rooms, *self.floors)
+
+    @property
+    def all_names(self) -> list[str]:
+        """Return the names of all entities, rooms and floors."""
+        named: Sequence[ExposedEntity | HomePlace] = [*self.all_entities, *self.places]
+        return [name for one in named for name in one.names]
 
 
 def async_get_home(hass: HomeAssistant, assistant: str) -> Home:
@@ -455,7 +479,7 @@ def _named(
         state=state,
     )
     if room:
-        words = (room.name, *room.aliases)
+        words = room.names
     else:
         words = ()
     named = tuple(dict.fromkeys(filter(None, names)))

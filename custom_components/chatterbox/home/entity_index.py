@@ -182,14 +182,14 @@ class EntityIndex:
         """Index a home. `kinds` has the names of the kind of each entity, in any language, by entity id."""
         self.home = home
         rooms = {room.area_id: room for room in home.rooms}
-        floors = {floor.floor_id: (floor.name, *floor.aliases) for floor in home.floors}
+        floors = {floor.floor_id: floor.names for floor in home.floors}
         self._having: dict[str, list[tuple[int, float]]] = defaultdict(list)
         for index, entity in enumerate(home.entities):
             room = rooms.get(entity.area_id or "")
             texts = (
                 (_FLOOR, floors.get(room.floor_id or "", ()) if room else ()),
                 (_KIND, (entity.domain, *kinds.get(entity.entity_id, ()))),
-                (_ROOM, (room.name, *room.aliases) if room else ()),
+                (_ROOM, room.names if room else ()),
                 (_NAME, entity.names),
             )
             for word, weight in _weighted(texts).items():
@@ -206,7 +206,7 @@ class EntityIndex:
         }
         self._rooms: dict[str, set[str]] = defaultdict(set)
         for room in home.rooms:
-            for word in _weighted([(_ROOM, (room.name, *room.aliases))]):
+            for word in _weighted([(_ROOM, room.names)]):
                 self._rooms[word].add(room.area_id)
         self._room_words = Vocabulary(self._rooms)
 

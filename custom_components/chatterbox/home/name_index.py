@@ -139,15 +139,8 @@ def _names_of(home: Home) -> NameIndex[Known]:
     index = NameIndex[Known]()
     named = (
         *(("entity", entity.entity_id, entity.names) for entity in home.all_entities),
-        *(("area", room.area_id, (room.name, *room.aliases)) for room in home.rooms),
-        *(
-            (
-                "floor",
-                floor.floor_id,
-                (floor.name, *floor.aliases),
-            )
-            for floor in home.floors
-        ),
+        *(("area", room.area_id, room.names) for room in home.rooms),
+        *(("floor", floor.floor_id, floor.names) for floor in home.floors),
     )
     for kind, key, names in named:
         for name in names:

@@ -61,7 +61,7 @@ async def async_get_entity_index(
     if cached is not None and cached.home is home:
         return cached
     kinds = {
-        entity.entity_id: (entity.domain, _device_class(hass, entity.entity_id))
+        entity.entity_id: entity_kind(hass, entity.entity_id)
         for entity in home.entities
     }
     words = await async_kind_names(
@@ -170,8 +170,8 @@ async def async_kind_names(
     return names
 
 
-def _device_class(hass: HomeAssistant, entity_id: str) -> str:
+def entity_kind(hass: HomeAssistant, entity_id: str) -> tuple[str, str]:
+    """Return the domain and the device class of an entity, which is empty for none."""
     state = hass.states.get(entity_id)
-    if state:
-        return str(state.attributes.get(ATTR_DEVICE_CLASS) or "")
-    return ""
+    device_class = state.attributes.get(ATTR_DEVICE_CLASS) if state else None
+    return entity_id.partition(".")[0], str(device_class or "")

@@ -54,7 +54,7 @@ def short_states(
         return text
     areas = {}
     for room in home.rooms:
-        areas[room.area_id] = ", ".join((room.name, *room.aliases))
+        areas[room.area_id] = ", ".join(room.names)
     names = {
         (
             ", ".join(one.names),

@@ -471,7 +471,7 @@ class OfflineDispatcher(Hooks):
         """Return whether a sentence acts on some entities of a choice alone, or on `one`, or asks about fewer."""
         query = self._as_input(sentence)
         effects = await async_sentence_effects(self.hass, query)
-        acted_on = {action.entity_id for action in effects.actions}
+        acted_on = effects.entity_ids
         other = (await async_read_sentence(self.hass, query)).answered
         if isinstance(other, Choice | StateQuestion):
             is_one = isinstance(other, StateQuestion) and len(other.ids) == 1

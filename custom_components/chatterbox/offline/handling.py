@@ -68,7 +68,7 @@ def is_ambiguous(
     effects: Effects,
 ) -> bool:
     """Return whether the built-in agent refuses a command for its name, and none of those called so is meant."""
-    touched = {action.entity_id for action in effects.actions}
+    touched = effects.entity_ids
     return len(touched) > 1 and _is_shared(hass, intent_type, slots, area)
 
 

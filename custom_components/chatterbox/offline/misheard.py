@@ -295,14 +295,7 @@ def _names_of(
     home: Home, particle: str = ""
 ) -> Sequence[tuple[str, tuple[str, ...], int]]:
     """Return the names of a home before a particle, with their words and the bits of these."""
-    named = (
-        *(entity.names for entity in home.all_entities),
-        *((room.name, *room.aliases) for room in home.rooms),
-        *((floor.name, *floor.aliases) for floor in home.floors),
-    )
-    names = dict.fromkeys(
-        f"{name} {particle}".strip() for several in named for name in several
-    )
+    names = dict.fromkeys(f"{name} {particle}".strip() for name in home.all_names)
     known = []
     for name in names:
         own = tuple(_WORD.findall(fold(name)))
@@ -365,8 +358,6 @@ def _is_opposite(
     distance: float,
 ) -> bool:
     """Return whether two guesses do something else to the same entities, and may be confused: always for a door."""
-    touched, other_touched = (
-        {action.entity_id for action in effects.actions} for effects in (one, other)
-    )
     is_light = all(kind_of(action.action) in _ALIKE_KINDS for action in other.actions)
-    return touched == other_touched and not (is_light and distance >= _APART)
+    is_sure = is_light and distance >= _APART
+    return one.entity_ids == other.entity_ids and not is_sure

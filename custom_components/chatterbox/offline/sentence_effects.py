@@ -302,7 +302,7 @@ def _plays_none_of_several(
     effects: Effects,
 ) -> bool:
     """Return whether none of several players plays, so that Home Assistant changes the volume of none."""
-    players = {action.entity_id for action in effects.actions}
+    players = effects.entity_ids
     return len(players) > 1 and not any(
         hass.states.is_state(one, STATE_PLAYING) for one in players
     )

@@ -313,7 +313,7 @@ def targets_of(effects: Effects) -> frozenset[str] | None:
         return None
     if not _ACTS_ELSEWHERE.isdisjoint([action.domain for action in effects.actions]):
         return None
-    return frozenset([action.entity_id for action in effects.actions])
+    return effects.entity_ids
 
 
 class LlmToolDispatcher:
@@ -458,7 +458,7 @@ class LlmToolDispatcher:
         dead = unavailable_names(self._hass, controlled, since=began)
         if not (dead or unconfirmed) or not isinstance(result.data, dict):
             return result
-        used = {action.entity_id for action in effects.actions}
+        used = effects.entity_ids
         done = (
             [script]
             if unconfirmed

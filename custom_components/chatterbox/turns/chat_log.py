@@ -745,10 +745,7 @@ def _written_names(
     language: str,
 ) -> tuple[str, ...]:
     """Return the names in a home that a voice would hear in other words."""
-    names = {name for entity in home.all_entities for name in entity.names}
-    names |= {name for room in home.rooms for name in (room.name, *room.aliases)}
-    names |= {name for floor in home.floors for name in (floor.name, *floor.aliases)}
-    return names_in_other_words(names, language)
+    return names_in_other_words({*home.all_names}, language)
 
 
 @contextmanager

@@ -389,7 +389,7 @@ def _names(home: Home) -> _Names:
 @lru_cache(maxsize=4)
 def _index(home: Home) -> NameIndex[str]:
     """Return entity ids by their listed and full names, with their rooms and without. It takes a while to build."""
-    rooms = {room.area_id: (room.name, *room.aliases) for room in home.rooms}
+    rooms = {room.area_id: room.names for room in home.rooms}
     index = NameIndex[str]()
     for entity in home.all_entities:
         for name in _called(entity, rooms.get(entity.area_id or "", ())):
