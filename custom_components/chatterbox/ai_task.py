@@ -1,7 +1,7 @@
 """The AI task entity: each task of an automation or an app is one turn of the loop."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
@@ -41,7 +41,7 @@ from .runtime.agents import ChatterboxConfigEntry
 from .runtime.composition import image_provider, known_server
 from .settings.agent import AgentSettings
 from .settings.tasks import image_model_of
-from .speech.sentences import async_get_sentences, error_key, translated
+from .speech.sentences import Sentences, async_get_sentences, error_key, translated
 from .tools.own.look import is_looking
 from .tools.schema import convert_schema
 from .turns.input import TurnInput
@@ -70,7 +70,7 @@ def service_error(error: ProviderError, service: str) -> HomeAssistantError:
 
 
 def error_of_end(
-    finished: TurnFinished | None, task: str, service: str, sentences: Mapping[str, str]
+    finished: TurnFinished | None, task: str, service: str, sentences: Sentences
 ) -> HomeAssistantError | None:
     """Return the error of a turn that ended without the result of the task; None if the result is there.
 

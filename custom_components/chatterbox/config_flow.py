@@ -81,7 +81,7 @@ from .settings.options import new_agent_data
 from .settings.rules import HomeRules, async_get_home_rules
 from .settings.service_address import InvalidAddress, parse_address, place_of
 from .settings.tasks import new_task_data, task_settings_of
-from .speech.sentences import async_error_text, async_get_sentences
+from .speech.sentences import Sentences, async_error_text, async_get_sentences
 
 _STEP_INTERNET: Final = "internet"
 _STEP_OWN_SERVER: Final = "own_server"
@@ -235,7 +235,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     def _name_of(
         self,
         server: FoundServer,
-        sentences: Mapping[str, str],
+        sentences: Sentences,
     ) -> str:
         """Return the usual name of a server that was found, and that of its entry where it was renamed."""
         entry = self._entry_at(server)
@@ -447,7 +447,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             agent,
         )
 
-    def _first_task(self, sentences: Mapping[str, str]) -> ConfigSubentryData:
+    def _first_task(self, sentences: Sentences) -> ConfigSubentryData:
         model = model_title(self._model)
         title = sentences["first_ai_task_title"].format(model=model)
         task = new_task_data(self._model) | self._waits(task_settings_of({}))
@@ -462,7 +462,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             return self._trial.waits(settings, self._times)
         return {}
 
-    def _trial_sentence(self, sentences: Mapping[str, str]) -> str:
+    def _trial_sentence(self, sentences: Sentences) -> str:
         if not self._trial or not self._trial.uses_tools:
             return ""
         sentence = sentences["trial_slow" if self._waits(_NO_MODEL) else "trial_passed"]

@@ -41,7 +41,7 @@ from ..home.entity_matches import (
     tool_name,
 )
 from ..people.speakers import Speaker
-from ..speech.sentences import TranslatedComposer, as_sentence, joined_texts
+from ..speech.sentences import Sentences, TranslatedComposer, as_sentence, joined_texts
 from .action_summary import (
     PLAY,
     ActionSummary,
@@ -75,7 +75,7 @@ _FIRST_WORD: Final = re.compile(r"\w+")
 
 
 def question_text(
-    hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview]
+    hass: HomeAssistant, sentences: Sentences, calls: Sequence[CallReview]
 ) -> str:
     """Return one short question for all calls that need approval, with the reasons for it.
 
@@ -100,15 +100,13 @@ def question_text(
     return " ".join(reasons)
 
 
-def actions_text(
-    hass: HomeAssistant, sentences: Mapping[str, str], call: CallReview
-) -> str:
+def actions_text(hass: HomeAssistant, sentences: Sentences, call: CallReview) -> str:
     """Return what a call does, as a question names it; empty if that has no name."""
     return _QuestionText(hass, sentences, summarize_calls(hass, [call])).actions()
 
 
 def unmeant_text(
-    hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview]
+    hass: HomeAssistant, sentences: Sentences, calls: Sequence[CallReview]
 ) -> str:
     """Return what was not done, and that content from outside may have asked for it."""
     actions = _QuestionText(hass, sentences, summarize_calls(hass, calls)).actions()
@@ -122,7 +120,7 @@ def unmeant_text(
 
 def asked_of(
     hass: HomeAssistant,
-    sentences: Mapping[str, str],
+    sentences: Sentences,
     calls: Sequence[CallReview],
     language: str,
 ) -> QuestionContext:
@@ -195,7 +193,7 @@ class _QuestionText:
     """The text of a question in one language."""
 
     hass: HomeAssistant
-    sentences: Mapping[str, str]
+    sentences: Sentences
     summary: ActionSummary
 
     def question(self, options: Sequence[CallOption] = ()) -> str:
@@ -408,7 +406,7 @@ def _capitalized(word: re.Match[str]) -> str:
 
 
 def wrong_pin_text(
-    sentences: Mapping[str, str],
+    sentences: Sentences,
     tries_left: int,
 ) -> str:
     """Return the sentence after a wrong PIN that can be tried again."""
@@ -418,7 +416,7 @@ def wrong_pin_text(
 
 
 def locked_pin_text(
-    sentences: Mapping[str, str],
+    sentences: Sentences,
     seconds_left: float,
 ) -> str:
     """Return the sentence after too many wrong PINs."""

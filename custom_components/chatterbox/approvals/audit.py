@@ -50,7 +50,7 @@ from ..records.turn_record import (
     targets_not_done,
 )
 from ..settings.rules import Verdict
-from ..speech.sentences import async_get_sentences, listed_texts
+from ..speech.sentences import Sentences, async_get_sentences, listed_texts
 from .asking import actions_text
 from .guard import CallGuard
 from .questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals
@@ -93,8 +93,7 @@ class ChangeTexts:
     """The texts of audit records in one language."""
 
     hass: HomeAssistant
-    sentences: Mapping[str, str]
-    """The category `common` of a translation, by bare key."""
+    sentences: Sentences
 
     def message(
         self,

@@ -37,7 +37,7 @@ from ..home.entity_matches import device_name
 from ..internals.mobile_app import notify_action
 from ..records.turn_record import shown_text
 from ..settings.rules import async_get_home_rules
-from ..speech.sentences import async_get_sentences
+from ..speech.sentences import Sentences, async_get_sentences
 from ..speech.text import speakable
 from .questions import (
     SIGNAL_QUESTION,
@@ -90,8 +90,7 @@ class _NotificationTexts:
 
     hass: HomeAssistant
     question: Question
-    sentences: Mapping[str, str]
-    """Category `common` of a translation, by bare key."""
+    sentences: Sentences
 
     @property
     def _tag(self) -> JsonObject:

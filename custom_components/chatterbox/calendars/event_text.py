@@ -3,7 +3,7 @@
 All-day events end on the day before their end, which is exclusive.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -12,6 +12,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
 from ..home.entity_matches import entity_name
+from ..speech.sentences import Sentences
 from ..speech.text.times import spoken_date
 from .events import EventRange, FoundEvent, FoundEvents
 
@@ -25,7 +26,7 @@ class EventText:
     """The words of a language."""
 
     hass: HomeAssistant
-    sentences: Mapping[str, str]
+    sentences: Sentences
     language: str
     names_calendars: bool = False
     """Whether events are told with the names of their calendars."""

@@ -4,7 +4,7 @@ Names are user input: Markdown in them is escaped.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -16,6 +16,7 @@ from ..approvals.examples import EntityVerdict, Example, async_judge_entities
 from ..home.entity_matches import areas_of_entities, entity_name, exposed_states
 from ..runtime.rule_labels import RuleLabels
 from ..settings.rules import Policy, Verdict
+from ..speech.sentences import Sentences
 from .dialog import escaped
 
 MOST_ROWS: Final = 40
@@ -178,7 +179,7 @@ class ApprovalPage:
 
 def table(
     rows: Sequence[Sequence[str]],
-    sentences: Mapping[str, str],
+    sentences: Sentences,
 ) -> str:
     """Return a Markdown table of cells, the first row is its header; of too many, the first ones and how many more."""
     header, *others = (f"| {' | '.join(cells)} |" for cells in rows)

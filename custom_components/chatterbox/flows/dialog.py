@@ -25,7 +25,7 @@ from ..const import DOMAIN
 from ..internals.frontend import async_profile_language
 from ..settings.agent import existing_agents
 from ..settings.options import Problem
-from ..speech.sentences import async_closest_language, async_get_sentences
+from ..speech.sentences import Sentences, async_closest_language, async_get_sentences
 
 SECTIONS: Final = read_data_file(__file__, dict[str, str], "docs_sections.toml")
 """Sections of the docs by step; all other steps are part of setting up."""
@@ -100,7 +100,7 @@ async def async_viewer_language(hass: HomeAssistant) -> str:
     return await async_closest_language(hass, language)
 
 
-async def async_viewer_sentences(hass: HomeAssistant) -> Mapping[str, str]:
+async def async_viewer_sentences(hass: HomeAssistant) -> Sentences:
     """Return our sentences in that language."""
     return await async_get_sentences(hass, await async_viewer_language(hass))
 

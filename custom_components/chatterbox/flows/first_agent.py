@@ -35,7 +35,7 @@ from ..settings.rules import (
     async_get_home_rules,
     with_pin_uses,
 )
-from ..speech.sentences import async_get_sentences
+from ..speech.sentences import Sentences, async_get_sentences
 from .approval_form import FIELD_PIN_FOR, PIN_USES, find_pin_problem
 from .approval_page import ApprovalPage
 from .dialog import (
@@ -67,7 +67,7 @@ class FirstAgentForm:
     hass: HomeAssistant
     kind: ServiceKind
     model: str
-    sentences: Mapping[str, str]
+    sentences: Sentences
     asks_about: Sequence[str]
     """Names of what is exposed and needs an approval."""
     home_rules: HomeRules

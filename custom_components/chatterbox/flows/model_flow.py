@@ -59,7 +59,7 @@ from ..settings.options import (
 )
 from ..settings.service_address import InvalidAddress, parse_address
 from ..settings.tasks import image_model_of, new_task_data, task_settings_of
-from ..speech.sentences import async_get_sentences, error_key
+from ..speech.sentences import Sentences, async_get_sentences, error_key
 from ..tools.llm_apis import source_names
 from ..tools.own.search_web import async_search, search_problem
 from ..usage.prices import async_known_price, entered_price
@@ -265,9 +265,7 @@ def _has_other_window(
     return len(set(sizes)) > 1
 
 
-def price_words(
-    sentences: Mapping[str, str], model: str, known: ModelPrice | None
-) -> str:
+def price_words(sentences: Sentences, model: str, known: ModelPrice | None) -> str:
     """Return a sentence about the known price of a model; `model` is empty before one was chosen."""
     match known:
         case ModelPrice(usual=rates) if rates == FREE:
@@ -306,7 +304,7 @@ class ModelFlow(ConfigSubentryFlow):
         self._models: list[str] = []
         self._fallbacks: Mapping[str, str] = {}
         """Entity IDs of the agents that may be a fallback, by subentry ID."""
-        self._sentences: Mapping[str, str] = {}
+        self._sentences: Sentences = {}
         self._known_price = ""
         """The known price of the model, as text."""
         self._warned_of = ""

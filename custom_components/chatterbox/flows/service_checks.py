@@ -42,6 +42,7 @@ from ..const import (
 )
 from ..runtime.models import offered_models
 from ..settings.agent import MARGIN, AgentSettings, settings_of
+from ..speech.sentences import Sentences
 from ..tools.llm_apis import context_without_speaker
 from ..tools.turn_tools import async_offer_common_tools, for_models
 from ..turns.prepare import PromptSources, async_write_prompt
@@ -121,7 +122,7 @@ class ToolTrial:
 
     def warning(
         self,
-        sentences: Mapping[str, str],
+        sentences: Sentences,
         model: str,
     ) -> str:
         """Return what keeps the model from controlling the home; empty if nothing does."""
@@ -151,7 +152,7 @@ class AnswerTimes:
 
 
 def times_sentence(
-    sentences: Mapping[str, str],
+    sentences: Sentences,
     data: Mapping[str, Any],
 ) -> str:
     """Return a paragraph on the times in the data of an agent; empty without any."""
@@ -274,7 +275,7 @@ class TightWindow:
 
     def warning(
         self,
-        sentences: Mapping[str, str],
+        sentences: Sentences,
         model: str,
     ) -> str:
         """Return both numbers in a sentence."""

@@ -16,6 +16,7 @@ from ..agent.providers.service_client import address_without_version
 from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
 from ..runtime.composition import known_server
 from ..settings.service_address import InvalidAddress, parse_address, short_name
+from ..speech.sentences import Sentences
 from .dialog import DROPDOWN, KNOWN_SECRET, LIST, choice, labelled, typed_secret
 
 _EXAMPLE_HOST: Final = "192.168.1.10"
@@ -170,7 +171,7 @@ def key_pages(servers: Iterable[ServerProfile]) -> str:
 
 def title_of(
     service: Mapping[str, Any],
-    sentences: Mapping[str, str],
+    sentences: Sentences,
 ) -> str:
     """Return the title of an entry: the name of the service, and where it is not at its usual address, the place."""
     known = known_server(service)

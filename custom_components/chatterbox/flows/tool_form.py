@@ -17,7 +17,7 @@ from ..runtime.rule_labels import Labels
 from ..settings.agent import AgentSettings, WebSearch
 from ..settings.options import Problem
 from ..settings.rules import PolicyError, ToolSource, TrustLevel, sources_from_json
-from ..speech.sentences import listed_texts
+from ..speech.sentences import Sentences, listed_texts
 from ..tools.findings import FoundTool, find_out, is_web_search
 from ..tools.llm_apis import context_without_speaker, source_names
 from ..tools.turn_tools import TurnTools, async_offer_tools
@@ -50,7 +50,7 @@ class ToolForm:
         hass: HomeAssistant,
         settings: AgentSettings,
         trusted: Mapping[str, ToolSource],
-        sentences: Mapping[str, str],
+        sentences: Sentences,
     ) -> Self:
         """Ask the sources for their tools, and find out about these. `trusted` is what the owner has set for them."""
         offer = await _async_offer(hass, settings)
@@ -240,7 +240,7 @@ async def _async_offer(
 
 
 def _table(
-    hass: HomeAssistant, tools: Iterable[FoundTool], sentences: Mapping[str, str]
+    hass: HomeAssistant, tools: Iterable[FoundTool], sentences: Sentences
 ) -> str:
     """Return a table of what is known, with the tools of which it is known."""
     alike: dict[str, list[str]] = {}
@@ -262,7 +262,7 @@ def _table(
 def _finding(
     hass: HomeAssistant,
     tool: FoundTool,
-    sentences: Mapping[str, str],
+    sentences: Sentences,
 ) -> str:
     """Return what is known about a tool, with the names of the first entities that a script may change."""
     names = [entity_name(hass, entity_id) for entity_id in tool.entity_ids]

@@ -36,7 +36,7 @@ from ..approvals.notifications import OUTCOME_DATA, async_send, can_announce, ph
 from ..const import LOGGER
 from ..home.entity_matches import entity_name
 from ..internals.assist_pipeline import assistants
-from ..speech.sentences import async_get_sentences
+from ..speech.sentences import Sentences, async_get_sentences
 from ..speech.text import speakable
 from ..speech.text.times import follows_sun, spoken_time
 from .plans import TIMER_WORDS, Condition, FuturePlan, News, PlanKind
@@ -81,7 +81,7 @@ def buttons_of(news: News) -> Sequence[Button]:
 
 
 def time_text(
-    hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePlan, language: str
+    hass: HomeAssistant, sentences: Sentences, plan: FuturePlan, language: str
 ) -> str:
     """Return when a plan is due, in words, without a full stop."""
     if plan.due is None:
@@ -188,7 +188,7 @@ def waiting_text(
 
 
 def plan_text(
-    hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePlan, language: str
+    hass: HomeAssistant, sentences: Sentences, plan: FuturePlan, language: str
 ) -> str:
     """Return a plan as a sentence: when, and what."""
     time = time_text(hass, sentences, plan, language)

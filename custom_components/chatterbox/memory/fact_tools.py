@@ -7,7 +7,7 @@ they are, and with those of the household. Nobody is asked about a change of the
 
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from operator import attrgetter
@@ -30,7 +30,7 @@ from ..effects.effect import Effects
 from ..home.entities import telling_words
 from ..nlu.facts import names_pin, without_until
 from ..people.speakers import Asking, Speaker
-from ..speech.sentences import async_error_text
+from ..speech.sentences import Sentences, async_error_text
 from ..speech.text.times import names_days, prepare, resolve_time, spoken_date
 from ..tools.own.own_tool import (
     READS,
@@ -339,9 +339,7 @@ async def _async_remember(
     )
 
 
-def _speech_of_new(
-    known: KnownFact, sentences: Mapping[str, str], language: str
-) -> str:
+def _speech_of_new(known: KnownFact, sentences: Sentences, language: str) -> str:
     """Return what is said of a fact that is remembered; empty for the sentence of `done`."""
     if known.is_of_household:
         speech = sentences["fact_for_all"]

@@ -55,7 +55,7 @@ from ..nlu.requests import (
     StateQuestion,
     WorldQuestion,
 )
-from ..speech.sentences import async_get_sentences
+from ..speech.sentences import Sentences, async_get_sentences
 from ..speech.text.times import (
     spoken_date,
     spoken_days,
@@ -111,7 +111,7 @@ class _Answers:
     hass: HomeAssistant
     user_input: ConversationInput
     home: Home
-    sentences: Mapping[str, str]
+    sentences: Sentences
 
     @property
     def language(self) -> str:
@@ -359,9 +359,7 @@ async def async_answer(
     return await _Answers(hass, user_input, home, sentences).async_answer(request)
 
 
-def _song(
-    hass: HomeAssistant, players: Iterable[str], sentences: Mapping[str, str]
-) -> str:
+def _song(hass: HomeAssistant, players: Iterable[str], sentences: Sentences) -> str:
     """Return what some players play; with their names, where they play different things."""
     states = map(hass.states.get, players)
     playing = [one for one in states if one and one.state == STATE_PLAYING]
@@ -619,7 +617,7 @@ def _day(row: Mapping[str, object]) -> _Forecast | None:
 class _Teller:
     """Puts weather into words."""
 
-    sentences: Mapping[str, str]
+    sentences: Sentences
     conditions: Mapping[str, str]
     language: str
 

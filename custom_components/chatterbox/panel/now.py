@@ -57,7 +57,7 @@ from ..runtime.agents import (
 from ..runtime.health import SIGNAL_HEALTH
 from ..runtime.recent_turns import async_get_recent_turns
 from ..settings.rules import SIGNAL_HOME_RULES, async_get_home_rules
-from ..speech.sentences import async_closest_language, async_get_sentences
+from ..speech.sentences import Sentences, async_closest_language, async_get_sentences
 from ..usage.tracker import async_get_usage_tracker, today
 from .commands import (
     ID_FIELD,
@@ -301,7 +301,7 @@ async def _async_now(
 
 def _agents(
     viewer: Viewer,
-    sentences: Mapping[str, str],
+    sentences: Sentences,
 ) -> Iterator[AgentNow]:
     entries: list[ChatterboxConfigEntry] = viewer.hass.config_entries.async_entries(
         DOMAIN, include_ignore=False
@@ -320,7 +320,7 @@ def _agent(
     viewer: Viewer,
     entry: ChatterboxConfigEntry,
     subentry: ConfigSubentry,
-    sentences: Mapping[str, str],
+    sentences: Sentences,
 ) -> AgentNow:
     hass = viewer.hass
     agent_id = subentry.subentry_id
@@ -423,7 +423,7 @@ def _questions(viewer: Viewer) -> list[Question]:
 async def _async_question(
     viewer: Viewer,
     views: TurnViews,
-    sentences: Mapping[str, str],
+    sentences: Sentences,
     language: str,
     question: Question,
 ) -> QuestionNow:
@@ -467,9 +467,7 @@ async def _async_question(
     )
 
 
-def _call_text(
-    hass: HomeAssistant, sentences: Mapping[str, str], call: CallReview
-) -> str:
+def _call_text(hass: HomeAssistant, sentences: Sentences, call: CallReview) -> str:
     """Return what a call does, or the name of its tool where that has no name."""
     text = actions_text(hass, sentences, call) or tool_name(call.acting_call.name)
     return f"{text[:1].upper()}{text[1:]}"

@@ -61,7 +61,7 @@ from ..settings.rules import (
     pin_uses,
     policy_to_json,
 )
-from ..speech.sentences import async_get_sentences
+from ..speech.sentences import Sentences, async_get_sentences
 from ..turns.dry_run import DryAsker, DryConversation, DryOutcome, DryResult
 from .commands import (
     NO_FIELDS,
@@ -664,7 +664,7 @@ async def _async_try(
 
 def _tried(
     hass: HomeAssistant,
-    sentences: Mapping[str, str],
+    sentences: Sentences,
     rules: Sequence[Rule],
     one: DryResult,
 ) -> _TriedCall:

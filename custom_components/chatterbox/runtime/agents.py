@@ -35,7 +35,7 @@ from ..offline.local_commands import (
 from ..offline.provider import OfflineProvider
 from ..settings.agent import AgentSettings
 from ..settings.tool_names import SENTENCE_TOOL
-from ..speech.sentences import cause_of, spent_sentence
+from ..speech.sentences import Sentences, cause_of, spent_sentence
 from .health import HealthMonitor
 from .models import AgentModel
 from .summaries import ConversationSummaries
@@ -162,7 +162,7 @@ class Agent:
             )
         return None
 
-    def took_over(self, sentences: Mapping[str, str]) -> str:
+    def took_over(self, sentences: Sentences) -> str:
         """Return the sentence that is spoken when Home Assistant itself answers: why the agent's own model does not."""
         own = self.chain.own
         spent = own.spent()

@@ -18,7 +18,7 @@ from ..settings.agent import readable_entries
 from ..settings.rules import DEFAULT_RULES, Policy, Verdict, async_get_home_rules
 from ..settings.tasks import settings_of_subentry
 from ..settings.tool_names import SENTENCE_TOOL
-from ..speech.sentences import async_get_sentences
+from ..speech.sentences import Sentences, async_get_sentences
 from ..tools.turn_tools import async_offer_common_tools
 
 _FIRST_VERDICTS: Final = (
@@ -77,8 +77,7 @@ class RuleLabels:
     verdicts: Labels
     of_conditions: Mapping[str, Labels]
     """By the name of the condition of a rule."""
-    sentences: Mapping[str, str]
-    """The category `common` of our translation, by bare key."""
+    sentences: Sentences
     fields: Mapping[str, str]
     """The names of the verdict and of the conditions, by what these are called in the rule form."""
     kinds: Mapping[str, str] = field(default_factory=dict)

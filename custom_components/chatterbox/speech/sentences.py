@@ -143,6 +143,10 @@ _MAX_LANGUAGES: Final = 64
 """API clients may ask for any language."""
 
 
+type Sentences = Mapping[str, str]
+"""The sentences of a language: section `common` of its translation, by bare key."""
+
+
 def error_key(error: AgentError) -> str:
     """Return the translation key of an error: that of its class, or a closer one for trouble with TLS."""
     match error.__cause__:
@@ -182,7 +186,7 @@ def as_setup_error(error: ProviderError, service: str) -> IntegrationError:
 
 
 def spent_sentence(
-    sentences: Mapping[str, str],
+    sentences: Sentences,
     spent: BudgetSpent,
 ) -> str:
     """Return the sentence on a spent budget."""
@@ -194,7 +198,7 @@ def spent_sentence(
 
 
 def cause_of(
-    sentences: Mapping[str, str],
+    sentences: Sentences,
     error: type[ProviderError] | None,
     too_long: PromptPart = "conversation",
 ) -> str:
@@ -256,7 +260,7 @@ def _with_full_stop(text: str) -> str:
 
 
 def joined_texts(
-    sentences: Mapping[str, str], texts: Iterable[str], key: str = "spoken_list"
+    sentences: Sentences, texts: Iterable[str], key: str = "spoken_list"
 ) -> str:
     """Return texts, which the sentence of a key joins one by one."""
     return reduce(
@@ -265,7 +269,7 @@ def joined_texts(
 
 
 def listed_texts(
-    sentences: Mapping[str, str],
+    sentences: Sentences,
     texts: Sequence[str],
     most: int,
     key: str = "spoken_list",
@@ -283,8 +287,7 @@ def listed_texts(
 class TranslatedComposer:
     """Writes what turns say of their endings and of their tools, in the language of the speaker."""
 
-    sentences: Mapping[str, str]
-    """Section `common` of a translation, by bare key."""
+    sentences: Sentences
     tools: Sequence[ToolDefinition]
     """The tools of the turn. Read-only ones are not reported."""
     confirmation: Confirmation = Confirmation.RESULT
@@ -496,7 +499,7 @@ _sentences: Final = home_singleton(
 async def async_get_sentences(
     hass: HomeAssistant,
     language: str,
-) -> Mapping[str, str]:
+) -> Sentences:
     """Return section `common` of the translation that fits `language` best, else of the English one, by bare key.
 
     Beside them are the names of the actions of all components, by the keys that Home

@@ -52,6 +52,7 @@ from ..internals.llm import (
 from ..people.speakers import async_user_of
 from ..settings.agent import HomeDetail
 from ..settings.tool_names import HASH_LENGTH, MAX_NAME_LENGTH
+from ..speech.sentences import Sentences
 from .annotations import annotations_of, unwrapped
 from .own.registry import SharedTool
 from .schema import CustomSerializer, SchemaCache, ToolSchema
@@ -232,7 +233,7 @@ _ASSIST_NAME: Final = "Device control"
 
 def source_names(
     hass: HomeAssistant,
-    sentences: Mapping[str, str],
+    sentences: Sentences,
 ) -> dict[str, str]:
     """Return the names of all APIs by id, from the category `common` of a translation where it has one."""
     names: dict[str, str] = {}

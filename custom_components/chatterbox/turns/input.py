@@ -6,7 +6,7 @@ redacted, because it is published or written before an agent is called.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -63,7 +63,7 @@ from ..internals.conversation import clear_traces, stored_chat_logs
 from ..people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from ..settings.pin_hash import SHORTEST_PIN, PinHash
 from ..settings.rules import async_get_home_rules
-from ..speech.sentences import async_get_sentences
+from ..speech.sentences import Sentences, async_get_sentences
 from .source import TurnSource
 
 LATELY: Final = timedelta(minutes=10)
@@ -372,7 +372,7 @@ def _meant(
 
 
 def again_text(
-    sentences: Mapping[str, str],
+    sentences: Sentences,
     question: Question,
 ) -> str:
     """Return the text that repeats a question after words that are no answer to it."""
@@ -508,7 +508,7 @@ class _AskedQuestion:
 
     hass: HomeAssistant
     question: Question
-    sentences: Mapping[str, str]
+    sentences: Sentences
     """Those of the language of the words."""
 
     @property

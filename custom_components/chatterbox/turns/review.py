@@ -39,7 +39,12 @@ from ..people.speakers import Asking, in_turn
 from ..records.turn_record import found_nothing, targets_done
 from ..runtime.agents import Agent
 from ..settings.tool_names import SENTENCE_TOOL
-from ..speech.sentences import TranslatedComposer, async_get_sentences, in_sentences
+from ..speech.sentences import (
+    Sentences,
+    TranslatedComposer,
+    async_get_sentences,
+    in_sentences,
+)
 from ..speech.text import REPORTS, AnswerContent, Statement, answer_content, asks_back
 from ..tools.annotations import acts_by_name
 from ..tools.own.own_tool import Approval
@@ -70,7 +75,7 @@ class TurnReview(ResponseComposer):
     check: RequestCheck | None = None
 
     @property
-    def sentences(self) -> Mapping[str, str]:
+    def sentences(self) -> Sentences:
         """The sentences in the language of the turn."""
         return self.composer.sentences
 
@@ -341,7 +346,7 @@ class AgentReviews:
         prepared: PreparedTurn,
         thread: Thread,
         recorder: TurnRecorder,
-        sentences: Mapping[str, str],
+        sentences: Sentences,
     ) -> TurnReview:
         """Begin to review a turn in a language, by its sentences."""
         tools = prepared.tools

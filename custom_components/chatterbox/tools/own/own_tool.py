@@ -19,7 +19,7 @@ from ...effects.intents import Naming
 from ...home.entity_matches import areas_of_entities
 from ...people.speakers import NOBODY, Asking, Speaker
 from ...settings.agent import AgentSettings
-from ...speech.sentences import async_get_sentences
+from ...speech.sentences import Sentences, async_get_sentences
 
 _NOBODY: Final = (
     "It is not known who speaks, so nothing can be remembered for them, or found of what they said. Say so. It works "
@@ -114,7 +114,7 @@ class OwnCall:
         areas = areas_of_entities(self.hass)
         return [one for one in states if near and areas.get(one.entity_id) == near]
 
-    async def async_sentences(self) -> Mapping[str, str]:
+    async def async_sentences(self) -> Sentences:
         """Return the sentences in that language."""
         return await async_get_sentences(self.hass, self.language)
 

@@ -46,7 +46,7 @@ from ...internals.recorder import (
     records,
 )
 from ...people.speakers import async_user_of
-from ...speech.sentences import async_get_sentences, listed_texts
+from ...speech.sentences import Sentences, async_get_sentences, listed_texts
 from .own_tool import (
     READS,
     NoAnswer,
@@ -988,7 +988,7 @@ class SpokenPast:
 class _Telling:
     """Tells in sentences what is known of some entities. A sentence is empty if nothing is known."""
 
-    sentences: Mapping[str, str]
+    sentences: Sentences
     question: _Question
     states: Sequence[State]
 
