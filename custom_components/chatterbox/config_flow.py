@@ -30,6 +30,7 @@ from .agent.providers.profiles import OTHER, PROFILES
 from .agent.wire.model_lists import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
 from .flows.dialog import (
+    FormInput,
     async_viewer_language,
     async_viewer_sentences,
     docs_url,
@@ -134,9 +135,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         }
 
     @override
-    async def async_step_user(
-        self, user_input: dict[str, Any] | None = None
-    ) -> ConfigFlowResult:
+    async def async_step_user(self, user_input: FormInput = None) -> ConfigFlowResult:
         """Ask where the model runs; there is one service without a model at most."""
         options = [
             "in_my_home",
@@ -159,7 +158,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
 
     async def async_step_offline(
         self,
-        user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
+        user_input: FormInput = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
         """Add the offline service, which needs nothing."""
         self._async_abort_entries_match({const.CONF_KIND: const.ServiceKind.OFFLINE})
@@ -168,7 +167,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
 
     async def async_step_in_my_home(
         self,
-        user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
+        user_input: FormInput = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
         """Look for servers, and offer the models of those that are there."""
         sentences = await async_viewer_sentences(self.hass)
@@ -260,7 +259,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         self,
         server: FoundServer,
         model: str,
-        user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
+        user_input: FormInput = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
         self._service = TypedService.new(
             server.profile,
@@ -270,20 +269,18 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         return await (self._async_try(model) if model else self.async_step_model())
 
     async def async_step_internet(
-        self, user_input: dict[str, Any] | None = None
+        self, user_input: FormInput = None
     ) -> ConfigFlowResult:
         """Ask for a service on the internet and its key, and connect."""
         return await self._async_connect_first(_STEP_INTERNET, user_input)
 
     async def async_step_own_server(
-        self, user_input: dict[str, Any] | None = None
+        self, user_input: FormInput = None
     ) -> ConfigFlowResult:
         """Ask for the address of a server that somebody runs, and connect."""
         return await self._async_connect_first(_STEP_OWN_SERVER, user_input)
 
-    async def async_step_model(
-        self, user_input: dict[str, Any] | None = None
-    ) -> ConfigFlowResult:
+    async def async_step_model(self, user_input: FormInput = None) -> ConfigFlowResult:
         """Ask for the model of the first agent, and try it."""
         if user_input is None:
             return await self._async_show_model(
@@ -356,7 +353,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
 
     async def async_step_small_window(
         self,
-        user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
+        user_input: FormInput = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
         """Warn of a window that the prompt of the home nearly fills."""
         uses_tools = self._trial is not None and self._trial.uses_tools
@@ -369,7 +366,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
 
     async def async_step_no_tools(
         self,
-        user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
+        user_input: FormInput = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
         """Warn of a model that only talked, or of a server that refuses tools."""
         return await self._async_warn(
@@ -392,7 +389,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         )
 
     async def async_step_first_agent(
-        self, user_input: dict[str, Any] | None = None
+        self, user_input: FormInput = None
     ) -> ConfigFlowResult:
         """Ask for the name of the first agent and who uses it, and create the entry."""
         form = await FirstAgentForm.async_of(
@@ -510,7 +507,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         return await self.async_step_reauth_confirm()
 
     async def async_step_reauth_confirm(
-        self, user_input: dict[str, Any] | None = None
+        self, user_input: FormInput = None
     ) -> ConfigFlowResult:
         """Ask for a new key, and try it."""
         entry = self._get_reauth_entry()
@@ -538,7 +535,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
 
     async def async_step_reconfigure(
         self,
-        user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
+        user_input: FormInput = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
         """Ask what to change. The gear that people see first is that of an agent: a service has no options flow."""
         entry = self._get_reconfigure_entry()
@@ -557,9 +554,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             },
         )
 
-    async def async_step_server(
-        self, user_input: dict[str, Any] | None = None
-    ) -> ConfigFlowResult:
+    async def async_step_server(self, user_input: FormInput = None) -> ConfigFlowResult:
         """Ask for another server, address, key or interface, and try them."""
         entry = self._get_reconfigure_entry()
         if user_input is None:

@@ -21,6 +21,7 @@ from .approval_form import approval_schema, approvals_as_form, read_approvals
 from .approval_page import ApprovalPage
 from .dialog import (
     KNOWN_SECRET,
+    FormInput,
     async_placeholders,
     async_viewer_language,
     typed_secret,
@@ -50,7 +51,7 @@ class ConversationAgentFlow(ModelFlow):
 
     @override
     async def async_step_reconfigure(
-        self, user_input: dict[str, Any] | None = None
+        self, user_input: FormInput = None
     ) -> SubentryFlowResult:
         """Ask what to change, with the rules of the home that are stored."""
         self._rules = self._begun_with = async_get_home_rules(self.hass).stored
@@ -68,7 +69,7 @@ class ConversationAgentFlow(ModelFlow):
         return await self.async_step_assistants()
 
     async def async_step_assistants(
-        self, user_input: dict[str, Any] | None = None
+        self, user_input: FormInput = None
     ) -> SubentryFlowResult:
         """Ask for the assistants that use a new agent, say what it will ask about, and add it."""
         form = replace(
@@ -105,7 +106,7 @@ class ConversationAgentFlow(ModelFlow):
         )
 
     async def async_step_approvals(
-        self, user_input: dict[str, Any] | None = None
+        self, user_input: FormInput = None
     ) -> SubentryFlowResult:
         """Ask for the rules for confirmations."""
         labels = await self._async_labels()
@@ -131,7 +132,7 @@ class ConversationAgentFlow(ModelFlow):
         return await self.async_step_home()
 
     async def async_step_tools(
-        self, user_input: dict[str, Any] | None = None
+        self, user_input: FormInput = None
     ) -> SubentryFlowResult:
         """Ask how far each source of tools is trusted."""
         sentences = (await self._async_labels()).sentences
@@ -156,7 +157,7 @@ class ConversationAgentFlow(ModelFlow):
 
     async def async_step_home(
         self,
-        user_input: dict[str, Any] | None = None,  # noqa: ARG002 nothing is asked
+        user_input: FormInput = None,  # noqa: ARG002 nothing is asked
     ) -> SubentryFlowResult:
         """Show what the rules mean for the home, before they are saved."""
         policy = self._rules.policy
@@ -199,7 +200,7 @@ class ConversationAgentFlow(ModelFlow):
 
     async def async_step_only_unlock(
         self,
-        user_input: dict[str, Any] | None = None,  # noqa: ARG002 nothing is asked
+        user_input: FormInput = None,  # noqa: ARG002 nothing is asked
     ) -> SubentryFlowResult:
         """Narrow the rules on locks to unlocking, and show again what they mean."""
         self._rules = replace(
@@ -210,7 +211,7 @@ class ConversationAgentFlow(ModelFlow):
 
     async def async_step_save_approvals(
         self,
-        user_input: dict[str, Any] | None = None,  # noqa: ARG002 nothing is asked
+        user_input: FormInput = None,  # noqa: ARG002 nothing is asked
     ) -> SubentryFlowResult:
         """Save the rules of the home, which all agents obey from now on."""
         store = async_get_home_rules(self.hass)

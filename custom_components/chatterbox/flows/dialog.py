@@ -4,7 +4,7 @@ import string
 from collections import Counter
 from collections.abc import Collection, Mapping
 from itertools import chain, count
-from typing import Final, Unpack
+from typing import Any, Final, Unpack
 
 import voluptuous as vol
 from homeassistant.components.http import KEY_HASS_USER
@@ -38,6 +38,10 @@ _FRONTEND: Final = "frontend"
 _MARKUP: Final = str.maketrans(
     {sign: f"\\{sign}" for sign in set(string.punctuation) - set(",;'?%")}
 )
+
+
+type FormInput = dict[str, Any] | None
+"""The input of the form of a step; None before the form was shown."""
 
 
 def docs_url(

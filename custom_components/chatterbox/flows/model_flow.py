@@ -67,6 +67,7 @@ from ..usage.tracker import FREE, ModelPrice
 from .dialog import (
     DROPDOWN,
     KNOWN_SECRET,
+    FormInput,
     async_free_title,
     async_placeholders,
     async_viewer_sentences,
@@ -314,7 +315,7 @@ class ModelFlow(ConfigSubentryFlow):
 
     async def async_step_user(
         self,
-        user_input: dict[str, Any] | None = None,  # noqa: ARG002 nothing was asked yet
+        user_input: FormInput = None,  # noqa: ARG002 nothing was asked yet
     ) -> SubentryFlowResult:
         """Start a new one with its settings."""
         if self._get_entry().state is not ConfigEntryState.LOADED:
@@ -332,7 +333,7 @@ class ModelFlow(ConfigSubentryFlow):
 
     async def async_step_reconfigure(
         self,
-        user_input: dict[str, Any] | None = None,  # noqa: ARG002 nothing was asked yet
+        user_input: FormInput = None,  # noqa: ARG002 nothing was asked yet
     ) -> SubentryFlowResult:
         """Ask what to change."""
         if self._get_entry().state is not ConfigEntryState.LOADED:
@@ -355,13 +356,13 @@ class ModelFlow(ConfigSubentryFlow):
         )
 
     async def async_step_settings(
-        self, user_input: dict[str, Any] | None = None
+        self, user_input: FormInput = None
     ) -> SubentryFlowResult:
         """Ask for what every agent or task has to be told, and try the model."""
         return await self._async_ask("settings", user_input)
 
     async def async_step_advanced(
-        self, user_input: dict[str, Any] | None = None
+        self, user_input: FormInput = None
     ) -> SubentryFlowResult:
         """Ask for everything that has a good default, and try it on the model."""
         return await self._async_ask("advanced", user_input)
@@ -390,7 +391,7 @@ class ModelFlow(ConfigSubentryFlow):
         }
 
     async def _async_ask(
-        self, step_id: str, user_input: dict[str, Any] | None
+        self, step_id: str, user_input: FormInput
     ) -> SubentryFlowResult:
         """Show a form, or save what was typed into it."""
         groups = self._groups(step_id)

@@ -44,6 +44,7 @@ from ..settings.options import NUMBERS, find_problems, new_agent_data, set_optio
 from ..settings.service_address import InvalidAddress, parse_address
 from ..speech.sentences import async_get_sentences, error_key
 from .dialog import (
+    FormInput,
     async_viewer_language,
     async_viewer_sentences,
     choice,
@@ -283,7 +284,7 @@ class MovingIn(ConfigFlow):
     """The warning that was shown last."""
 
     async def async_step_move_in(
-        self, user_input: dict[str, Any] | None = None
+        self, user_input: FormInput = None
     ) -> ConfigFlowResult:
         """Ask which agent to copy."""
         agents = list(foreign_agents(self.hass))
@@ -316,7 +317,7 @@ class MovingIn(ConfigFlow):
         )
 
     async def async_step_move_in_agent(
-        self, user_input: dict[str, Any] | None = None
+        self, user_input: FormInput = None
     ) -> ConfigFlowResult:
         """Say what is carried over and what is not, ask for the key, try the model, and add the copy."""
         foreign = self._foreign

@@ -19,7 +19,7 @@ from .. import const
 from ..history.store.records import StoreUnavailable, Trouble
 from ..history.stores import STORE_MODULE
 from ..settings.options import NumberOption, Problem, find_unfit, set_options
-from .dialog import async_placeholders, marked
+from .dialog import FormInput, async_placeholders, marked
 from .model_flow import number_selector
 
 SECTION_API: Final = "api"
@@ -72,7 +72,7 @@ class ServiceOptions(ConfigFlow):
     """The address of a database that was typed last, with its password."""
 
     async def async_step_options(
-        self, user_input: dict[str, Any] | None = None
+        self, user_input: FormInput = None
     ) -> ConfigFlowResult:
         """Ask for the options, and try the database."""
         entry = self._get_reconfigure_entry()
