@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, override
+from typing import Final, override
 
 import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
@@ -31,6 +31,7 @@ from .agent.wire.model_lists import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
 from .flows.dialog import (
     FormInput,
+    FormValues,
     async_viewer_language,
     async_viewer_sentences,
     docs_url,
@@ -77,7 +78,7 @@ from .flows.service_options import ServiceOptions
 from .runtime.composition import model_server, reads_free
 from .runtime.discovery import FoundServer, async_find_servers, async_profile_at
 from .runtime.models import offered_chat_models
-from .settings.agent import AgentSettings, settings_of
+from .settings.agent import AgentSettings, EntryData, settings_of
 from .settings.options import new_agent_data
 from .settings.rules import HomeRules, async_get_home_rules
 from .settings.service_address import InvalidAddress, parse_address, place_of
@@ -498,7 +499,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
 
     async def async_step_reauth(
         self,
-        entry_data: Mapping[str, Any],  # noqa: ARG002 the entry is asked itself
+        entry_data: EntryData,  # noqa: ARG002 the entry is asked itself
     ) -> ConfigFlowResult:
         """Begin when the service no longer accepts its key."""
         self._service = replace(
@@ -572,7 +573,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         return _STEP_OWN_SERVER
 
     async def _async_connect_first(
-        self, step_id: str, user_input: Mapping[str, Any] | None
+        self, step_id: str, user_input: FormValues | None
     ) -> ConfigFlowResult:
         if user_input is None:
             self._service = TypedService.new(OTHER)
@@ -594,7 +595,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         return await self.async_step_model()
 
     async def _async_connect(
-        self, user_input: Mapping[str, Any], entry: ConfigEntry | None = None
+        self, user_input: FormValues, entry: ConfigEntry | None = None
     ) -> dict[str, str]:
         """Remember what was typed and find the server; return the errors by field.
 
@@ -748,9 +749,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         )
 
 
-def _subentry(
-    subentry_type: str, title: str, data: Mapping[str, Any]
-) -> ConfigSubentryData:
+def _subentry(subentry_type: str, title: str, data: EntryData) -> ConfigSubentryData:
     return ConfigSubentryData(
         data=data, subentry_type=subentry_type, title=title, unique_id=None
     )

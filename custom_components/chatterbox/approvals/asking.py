@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterator, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final
@@ -27,7 +27,7 @@ from ..agent.events import (
     TurnFinished,
 )
 from ..agent.loop.hooks import covers
-from ..agent.messages import AssistantMessage, JsonValue
+from ..agent.messages import AssistantMessage
 from ..agent.text import character_map, fold, spoken_words
 from ..effects.effect import ActionKind, kind_of
 from ..home.entities import async_get_home, telling_words
@@ -41,6 +41,7 @@ from ..home.entity_matches import (
     tool_name,
 )
 from ..people.speakers import Speaker
+from ..records.turn_record import Origin
 from ..speech.sentences import Sentences, TranslatedComposer, as_sentence, joined_texts
 from .action_summary import (
     PLAY,
@@ -444,8 +445,7 @@ class ApprovalRequester:
     """The input that led to the question."""
     scope: ApprovalScope
     speaker: Speaker
-    origin: Mapping[str, JsonValue]
-    """See `turns.record.turn_origin`."""
+    origin: Origin
     approved: Sequence[PendingCall]
     """The calls that were approved when the turn was resumed."""
     guard: CallGuard

@@ -30,7 +30,6 @@ from ..agent.events import (
 from ..agent.json.text import objects_in
 from ..agent.messages import (
     JsonObject,
-    JsonValue,
     ToolAnnotations,
     ToolCall,
     ToolDefinition,
@@ -42,6 +41,7 @@ from ..effects.effect import ActionKind, Effects, EntityAction, kind_of
 from ..history.stores import async_record_change
 from ..home.entity_matches import device_name, entity_name, tool_name, written
 from ..records.turn_record import (
+    Origin,
     entities_done,
     error_text,
     is_unconfirmed,
@@ -155,7 +155,7 @@ class ChangeTexts:
     def activity(
         self,
         review: CallReview,
-        origin: Mapping[str, JsonValue],
+        origin: Origin,
     ) -> str:
         """Return what was done to the only entity, and by whom; empty for anything else.
 
@@ -176,7 +176,7 @@ class ChangeTexts:
             )
         )
 
-    def actor(self, origin: Mapping[str, JsonValue]) -> str:
+    def actor(self, origin: Origin) -> str:
         """Return the name of the device that was spoken to, or of the agent, with the person who spoke."""
         place = self.place(origin)
         person = _text(origin.get("person"))
@@ -191,7 +191,7 @@ class ChangeTexts:
             listed_texts(self.sentences, messages, _MOST_KINDS, "change_list")
         )
 
-    def place(self, origin: Mapping[str, JsonValue]) -> str:
+    def place(self, origin: Origin) -> str:
         """Return the name of the device that was spoken to, or of the agent, or of the API that was called."""
         source = _text(origin.get("source"))
         if source:
@@ -296,7 +296,7 @@ def _text(value: object) -> str:
 def async_publish_change(
     texts: ChangeTexts,
     review: CallReview,
-    origin: Mapping[str, JsonValue],
+    origin: Origin,
     context: Context,
 ) -> JsonObject:
     """Fire the event of a call that would change something, store its record, and return it.
@@ -331,7 +331,7 @@ def async_publish_change(
 def async_add_to_activity(
     texts: ChangeTexts,
     changes: Iterable[JsonObject],
-    origin: Mapping[str, JsonValue],
+    origin: Origin,
     context: Context,
 ) -> None:
     """Add one entry to Home Assistant's Activity for all changes that it does not show by itself."""
@@ -420,7 +420,7 @@ class CallAudit(Hooks):
     def __init__(
         self,
         texts: ChangeTexts,
-        origin: Mapping[str, JsonValue],
+        origin: Origin,
         context: Context,
         answered: Question | None = None,
     ) -> None:

@@ -25,7 +25,7 @@ from ..agent.events import Answer, PendingApproval, PendingCall
 from ..agent.messages import JsonValue
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED, home_singleton
 from ..people.speakers import Speaker, async_get_context_watch
-from ..records.turn_record import shown_call, shown_text
+from ..records.turn_record import Origin, shown_call, shown_text
 from .review import ApprovalWay, CallOption, CallReview, CallState, GivenAnswer
 
 CHOICE: Final = "choice"
@@ -96,8 +96,7 @@ class Question:
     speaker: Speaker
     context: Context
     """The context of the user input that led to it."""
-    origin: Mapping[str, JsonValue] = field(default_factory=dict)
-    """Identifies its turn; see `turns.record.turn_origin`."""
+    origin: Origin = field(default_factory=dict)
     request: str = ""
     """The words that led to it, in `language`."""
     answer: GivenAnswer | None = None

@@ -1,15 +1,14 @@
 """The review of a call: its effects, the verdict, the answer and what became of it, from the guard to the audit."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Final, NamedTuple
 
 from ..agent.events import Answer
-from ..agent.messages import JsonObject, JsonValue, ToolCall
+from ..agent.messages import JsonObject, ToolCall
 from ..effects.effect import ARM_FOR_LESS, Effects, EntityAction, UnknownReason, When
-from ..records.turn_record import NOTHING_SHOWN, shown_call, shown_text
+from ..records.turn_record import NOTHING_SHOWN, Origin, shown_call, shown_text
 from ..settings.rules import DEFAULT_RULES, Policy, Rule, Verdict, policy_to_json
 from .policy import Decision, Judgement
 
@@ -309,7 +308,7 @@ class CallReview:
             return ApprovalWay.NOT_NEEDED
         return ApprovalWay.TRUSTED_AUTOMATION
 
-    def as_record(self, origin: Mapping[str, JsonValue]) -> JsonObject:
+    def as_record(self, origin: Origin) -> JsonObject:
         """Return its record, as documented in `docs/events.md`; `origin` identifies its turn."""
         answer = self.answer
         actions = self.actions

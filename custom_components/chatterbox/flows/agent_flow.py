@@ -1,8 +1,8 @@
 """The subentry flow of conversation agents: their settings, and the rules of the home, which all of them share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, override
+from typing import override
 
 import voluptuous as vol
 from homeassistant.config_entries import SOURCE_USER, SubentryFlowResult
@@ -13,7 +13,7 @@ from ..approvals.examples import async_example_requests
 from ..const import CONF_PIN
 from ..runtime.agents import async_entity_of
 from ..runtime.rule_labels import RuleLabels, async_absent_names, async_get_rule_labels
-from ..settings.agent import settings_of
+from ..settings.agent import EntryData, settings_of
 from ..settings.options import Problem
 from ..settings.pin_hash import PinHash, flaw_of_pin
 from ..settings.rules import HomeRules, async_get_home_rules
@@ -22,6 +22,7 @@ from .approval_page import ApprovalPage
 from .dialog import (
     KNOWN_SECRET,
     FormInput,
+    FormValues,
     async_placeholders,
     async_viewer_language,
     typed_secret,
@@ -58,9 +59,7 @@ class ConversationAgentFlow(ModelFlow):
         return await super().async_step_reconfigure(user_input)
 
     @override
-    async def _async_complete(
-        self, name: str, data: Mapping[str, Any]
-    ) -> SubentryFlowResult:
+    async def _async_complete(self, name: str, data: EntryData) -> SubentryFlowResult:
         """Let a new agent be used in assistants, as the first one of its service."""
         if self.source != SOURCE_USER:
             return await super()._async_complete(name, data)
@@ -234,7 +233,7 @@ class ConversationAgentFlow(ModelFlow):
     async def _async_show_approvals(
         self,
         labels: RuleLabels,
-        form: Mapping[str, Any],
+        form: FormValues,
         problems: Sequence[Problem] = (),
     ) -> SubentryFlowResult:
         page = await ApprovalPage.async_of(
@@ -259,7 +258,7 @@ class ConversationAgentFlow(ModelFlow):
             "approvals", schema, values, problems, unguarded=unguarded, **page.numbers
         )
 
-    async def _async_take_pin(self, form: Mapping[str, Any]) -> list[Problem]:
+    async def _async_take_pin(self, form: FormValues) -> list[Problem]:
         """Keep the PIN of the form: the present one, a new one, or none. Return its problems."""
         typed = typed_secret(
             form.get(CONF_PIN, ""),

@@ -34,7 +34,7 @@ from ..settings.rules import (
     with_pin_uses,
     without_effect,
 )
-from .dialog import DROPDOWN, LIST, choice, labelled
+from .dialog import DROPDOWN, LIST, FormValues, choice, labelled
 from .rule_form import (
     FIELD_AFTER,
     FIELD_BEFORE,
@@ -249,7 +249,7 @@ def approvals_as_form(
 
 
 def read_approvals(
-    form: Mapping[str, Any],
+    form: FormValues,
     labels: RuleLabels,
     pin: PinHash | None,
     sources: Mapping[str, ToolSource],

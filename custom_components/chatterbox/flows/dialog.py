@@ -40,6 +40,8 @@ _MARKUP: Final = str.maketrans(
 )
 
 
+type FormValues = Mapping[str, Any]
+"""The values of a form, by field."""
 type FormInput = dict[str, Any] | None
 """The input of the form of a step; None before the form was shown."""
 

@@ -1,6 +1,6 @@
 """The last step of adding an agent: the assistants that use it, what it asks about, and sentences to try."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -27,6 +27,7 @@ from ..home.entity_matches import entity_name
 from ..internals.assist_pipeline import assistants
 from ..runtime.earlier_agents import async_get_earlier_agents
 from ..runtime.rule_labels import async_get_rule_labels
+from ..settings.agent import EntryData
 from ..settings.pin_hash import PinHash, flaw_of_pin
 from ..settings.rules import (
     HomeRules,
@@ -40,6 +41,7 @@ from .approval_form import FIELD_PIN_FOR, PIN_USES, find_pin_problem
 from .approval_page import ApprovalPage
 from .dialog import (
     LIST,
+    FormValues,
     async_free_title,
     async_viewer_language,
     async_viewer_sentences,
@@ -173,7 +175,7 @@ class FirstAgentForm:
             names=names + (", …" if len(self.asks_about) > _MOST_NAMES else "")
         )
 
-    def errors(self, form: Mapping[str, Any]) -> dict[str, str]:
+    def errors(self, form: FormValues) -> dict[str, str]:
         """Return the errors by field."""
         if form[CONF_NAME].strip():
             errors = {}
@@ -193,7 +195,7 @@ class FirstAgentForm:
         return errors
 
     async def async_change(
-        self, form: Mapping[str, Any]
+        self, form: FormValues
     ) -> Callable[[HomeRules], HomeRules] | None:
         """Return a change of the rules of the home that adds the PIN and its uses; None if no PIN was chosen."""
         pin = form.get(CONF_PIN, "").strip()
@@ -362,7 +364,7 @@ async def async_ready(
     kind: ServiceKind,
     name: str,
     chosen: Sequence[str],
-    data: Mapping[str, Any],
+    data: EntryData,
 ) -> dict[str, str]:
     """Return the placeholders of the dialog that says that an agent with this data is ready.
 

@@ -34,6 +34,7 @@ from ..settings.agent import (
     SUMMARIES,
     AgentSettings,
     Confirmation,
+    EntryData,
     LocalCommands,
     RequestKind,
     WebSearch,
@@ -68,6 +69,7 @@ from .dialog import (
     DROPDOWN,
     KNOWN_SECRET,
     FormInput,
+    FormValues,
     async_free_title,
     async_placeholders,
     async_viewer_sentences,
@@ -137,7 +139,7 @@ def model_selector(
 
 
 async def async_chat_model_selector(
-    hass: HomeAssistant, service: Mapping[str, Any], models: Sequence[ChatModel]
+    hass: HomeAssistant, service: EntryData, models: Sequence[ChatModel]
 ) -> selector.Selector[Any]:
     """Return the field for a model, with what is known of each: its price, and whether it only talks."""
     if not models:
@@ -175,7 +177,7 @@ def model_title(model: str) -> str:
 
 
 def typed_options(
-    kind: const.ServiceKind, options: Collection[str], values: Mapping[str, Any]
+    kind: const.ServiceKind, options: Collection[str], values: FormValues
 ) -> dict[str, Any]:
     """Return the values of a form as they are stored. Empty ones are left out."""
     stored = {
@@ -242,7 +244,7 @@ def _selector(option: str) -> selector.Selector[Any]:
     return _FIELDS.get(option, selector.BooleanSelector())
 
 
-def _find_search_typos(values: Mapping[str, Any]) -> list[Problem]:
+def _find_search_typos(values: FormValues) -> list[Problem]:
     """Return the problem of what searches the web, if its address or its key is missing or invalid."""
     match values.get(const.CONF_WEB_SEARCH):
         case WebSearch.BRAVE if not values.get(const.CONF_WEB_SEARCH_KEY, "").strip():
@@ -301,7 +303,7 @@ class ModelFlow(ConfigSubentryFlow):
     def __init__(self) -> None:
         """Start with nothing stored."""
         self._name = ""
-        self._stored: Mapping[str, Any] = {}
+        self._stored: EntryData = {}
         self._models: list[str] = []
         self._fallbacks: Mapping[str, str] = {}
         """Entity IDs of the agents that may be a fallback, by subentry ID."""
@@ -436,9 +438,7 @@ class ModelFlow(ConfigSubentryFlow):
             data,
         )
 
-    async def _async_complete(
-        self, name: str, data: Mapping[str, Any]
-    ) -> SubentryFlowResult:
+    async def _async_complete(self, name: str, data: EntryData) -> SubentryFlowResult:
         """Continue once everything is set."""
         return self._save(name, data)
 
@@ -481,7 +481,7 @@ class ModelFlow(ConfigSubentryFlow):
     def _find_typos(
         self,
         step_id: str,
-        values: Mapping[str, Any],
+        values: FormValues,
     ) -> list[Problem]:
         """Return the problems that need no server to find."""
         problems: list[Problem] = []
@@ -683,7 +683,7 @@ class ModelFlow(ConfigSubentryFlow):
         return value is not None and (not is_one or value in _CHOICES[option])
 
     def _as_data(
-        self, groups: Mapping[str, Sequence[str]], values: Mapping[str, Any]
+        self, groups: Mapping[str, Sequence[str]], values: FormValues
     ) -> dict[str, Any]:
         """Return the stored data with the values of a form. Options for other kinds of service go."""
         options = {name for names in groups.values() for name in names}
@@ -725,7 +725,7 @@ class ModelFlow(ConfigSubentryFlow):
             ),
         }
 
-    def _search_data(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _search_data(self, values: FormValues) -> Mapping[str, Any]:
         """Return the address or the key of what searches the web, and not that of another."""
         engine = values.get(const.CONF_WEB_SEARCH)
         address = values.get(const.CONF_WEB_SEARCH_ADDRESS, "")
@@ -741,7 +741,7 @@ class ModelFlow(ConfigSubentryFlow):
         }
 
     async def _async_show(
-        self, step_id: str, form: Mapping[str, Any], problems: Sequence[Problem] = ()
+        self, step_id: str, form: FormValues, problems: Sequence[Problem] = ()
     ) -> SubentryFlowResult:
         groups = self._groups(step_id)
         fields: dict[vol.Marker, Any] = (
@@ -847,7 +847,7 @@ class ModelFlow(ConfigSubentryFlow):
         self,
         step_id: str,
         schema: vol.Schema,
-        form: Mapping[str, Any],
+        form: FormValues,
         problems: Sequence[Problem],
         **placeholders: str,
     ) -> SubentryFlowResult:
@@ -869,7 +869,7 @@ class ModelFlow(ConfigSubentryFlow):
     def _save(
         self,
         name: str,
-        data: Mapping[str, Any],
+        data: EntryData,
     ) -> SubentryFlowResult:
         title = name.strip()
         if self.source == SOURCE_USER:

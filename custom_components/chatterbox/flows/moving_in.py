@@ -39,12 +39,13 @@ from ..agent.json.text import as_list
 from ..agent.providers.profiles import OTHER, PROFILES
 from ..agent.text import read_data_file
 from ..runtime.composition import is_same_server, known_server, model_server
-from ..settings.agent import WebSearch, settings_of
+from ..settings.agent import EntryData, WebSearch, settings_of
 from ..settings.options import NUMBERS, find_problems, new_agent_data, set_options
 from ..settings.service_address import InvalidAddress, parse_address
 from ..speech.sentences import async_get_sentences, error_key
 from .dialog import (
     FormInput,
+    FormValues,
     async_viewer_language,
     async_viewer_sentences,
     choice,
@@ -101,7 +102,7 @@ class ForeignAgent:
 
     entry: ConfigEntry
     title: str
-    stored: Mapping[str, Any]
+    stored: EntryData
     """Its options."""
 
     @property
@@ -350,7 +351,7 @@ class MovingIn(ConfigFlow):
         )
 
     async def _async_try_copy(
-        self, service: TypedService, data: Mapping[str, Any]
+        self, service: TypedService, data: EntryData
     ) -> dict[str, str]:
         """Try the model, and return the errors by field.
 
@@ -403,7 +404,7 @@ class MovingIn(ConfigFlow):
         return {field: key} | ({"base": "service_said"} if self._words else {})
 
     async def _async_show_copy(
-        self, service: TypedService, form: Mapping[str, Any], errors: Mapping[str, str]
+        self, service: TypedService, form: FormValues, errors: Mapping[str, str]
     ) -> ConfigFlowResult:
         foreign = self._foreign
         left = await foreign.async_left(self.hass)
@@ -441,7 +442,7 @@ class MovingIn(ConfigFlow):
             },
         )
 
-    def _entry_of(self, service: Mapping[str, Any]) -> ConfigEntry | None:
+    def _entry_of(self, service: EntryData) -> ConfigEntry | None:
         """Return the entry, other than the one that is changed, of the same server with the same key, if any."""
         kind = const.ServiceKind(service[const.CONF_KIND])
         for entry in self._async_current_entries():
@@ -460,7 +461,7 @@ class MovingIn(ConfigFlow):
         return None
 
     async def _async_add(
-        self, service: TypedService, title: str, data: Mapping[str, Any]
+        self, service: TypedService, title: str, data: EntryData
     ) -> ConfigFlowResult:
         """Add the copy to the entry of its service, or with a new one."""
         sentences = await async_get_sentences(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from secrets import token_hex
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant
@@ -41,7 +41,7 @@ from ..const import (
     CONF_LATER_ANSWER,
 )
 from ..runtime.models import offered_models
-from ..settings.agent import MARGIN, AgentSettings, settings_of
+from ..settings.agent import MARGIN, AgentSettings, EntryData, settings_of
 from ..speech.sentences import Sentences
 from ..tools.llm_apis import context_without_speaker
 from ..tools.turn_tools import async_offer_common_tools, for_models
@@ -153,7 +153,7 @@ class AnswerTimes:
 
 def times_sentence(
     sentences: Sentences,
-    data: Mapping[str, Any],
+    data: EntryData,
 ) -> str:
     """Return a paragraph on the times in the data of an agent; empty without any."""
     times = {
@@ -291,7 +291,7 @@ class TightWindow:
 async def async_tight_window(
     hass: HomeAssistant,
     model: HTTPProvider,
-    service: Mapping[str, Any],
+    service: EntryData,
     settings: AgentSettings,
     prompt: str,
 ) -> TightWindow | None:

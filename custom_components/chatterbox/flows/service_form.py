@@ -15,9 +15,18 @@ from ..agent.providers.profiles import OLLAMA, OTHER, PROFILES, ServerProfile
 from ..agent.providers.service_client import address_without_version
 from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
 from ..runtime.composition import known_server
+from ..settings.agent import EntryData
 from ..settings.service_address import InvalidAddress, parse_address, short_name
 from ..speech.sentences import Sentences
-from .dialog import DROPDOWN, KNOWN_SECRET, LIST, choice, labelled, typed_secret
+from .dialog import (
+    DROPDOWN,
+    KNOWN_SECRET,
+    LIST,
+    FormValues,
+    choice,
+    labelled,
+    typed_secret,
+)
 
 _EXAMPLE_HOST: Final = "192.168.1.10"
 SECTION_INTERFACE: Final = "interface"
@@ -67,7 +76,7 @@ class TypedService:
         )
 
     @classmethod
-    def stored(cls, data: Mapping[str, Any]) -> Self:
+    def stored(cls, data: EntryData) -> Self:
         """Start with the data of an entry."""
         kind = ServiceKind(data[CONF_KIND])
         url = data[CONF_BASE_URL]
@@ -113,7 +122,7 @@ class TypedService:
             **self.shown_key,
         }
 
-    def with_form(self, form: Mapping[str, Any]) -> Self:
+    def with_form(self, form: FormValues) -> Self:
         """Return the server with the values of a form."""
         key = typed_secret(
             form.get(CONF_API_KEY, ""),
@@ -170,7 +179,7 @@ def key_pages(servers: Iterable[ServerProfile]) -> str:
 
 
 def title_of(
-    service: Mapping[str, Any],
+    service: EntryData,
     sentences: Sentences,
 ) -> str:
     """Return the title of an entry: the name of the service, and where it is not at its usual address, the place."""

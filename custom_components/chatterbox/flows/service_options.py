@@ -5,7 +5,7 @@ The address of a database is shown without its passwords, and tried before it is
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Final
 
 import voluptuous as vol
 from homeassistant.config_entries import ConfigFlow, ConfigFlowResult
@@ -19,7 +19,7 @@ from .. import const
 from ..history.store.records import StoreUnavailable, Trouble
 from ..history.stores import STORE_MODULE
 from ..settings.options import NumberOption, Problem, find_unfit, set_options
-from .dialog import FormInput, async_placeholders, marked
+from .dialog import FormInput, FormValues, async_placeholders, marked
 from .model_flow import number_selector
 
 SECTION_API: Final = "api"
@@ -122,7 +122,7 @@ class ServiceOptions(ConfigFlow):
         )
 
     async def _async_show_options(
-        self, form: Mapping[str, Any], problems: Collection[Problem] = ()
+        self, form: FormValues, problems: Collection[Problem] = ()
     ) -> ConfigFlowResult:
         is_open = any(problem.place in _NUMBERS for problem in problems) or form[
             SECTION_API

@@ -23,7 +23,7 @@ from ..tools.llm_apis import context_without_speaker, source_names
 from ..tools.turn_tools import TurnTools, async_offer_tools
 from .approval_form import UncheckedObjectSelector
 from .approval_page import table
-from .dialog import DROPDOWN, choice, escaped
+from .dialog import DROPDOWN, FormValues, choice, escaped
 
 FIELD_SCRIPTS: Final = "scripts"
 FIELD_SCRIPT: Final = "script"
@@ -148,7 +148,7 @@ class ToolForm:
     def _label(self, trust: ToolSource) -> str:
         return self.levels.label(trust.level or _BY_TOOL)
 
-    def read(self, form: Mapping[str, Any]) -> Mapping[str, ToolSource] | Problem:
+    def read(self, form: FormValues) -> Mapping[str, ToolSource] | Problem:
         """Return what form values say of sources, or the problem of the first invalid row."""
         trusted: JsonObject = {
             source: self._json(form.get(label), None)

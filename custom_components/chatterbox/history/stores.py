@@ -5,7 +5,7 @@ Where an agent is set to store nothing, nothing is written.
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -19,9 +19,9 @@ from homeassistant.helpers.importlib import async_import_module
 from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_now
 
-from ..agent.messages import JsonObject, JsonValue
+from ..agent.messages import JsonObject
 from ..const import CONF_HISTORY_ADDRESS, DOMAIN, INTEGRATION, LOGGER, home_singleton
-from ..records.turn_record import TurnRecord
+from ..records.turn_record import Origin, TurnRecord
 from ..repairs import async_report_history
 from ..settings.agent import keeps_history
 from .store.records import (
@@ -313,7 +313,7 @@ class TurnRecording:
     hass: HomeAssistant
     entry: ConfigEntry
     subentry: ConfigSubentry
-    origin: Mapping[str, JsonValue]
+    origin: Origin
     """As in the events of the turn."""
     report: TurnRecord
     is_wanted: bool = True
@@ -392,9 +392,7 @@ async def _async_store_later(
         store.record(record)
 
 
-def _stored_turn(
-    agent: str, origin: Mapping[str, JsonValue], report: TurnRecord
-) -> StoredTurn:
+def _stored_turn(agent: str, origin: Origin, report: TurnRecord) -> StoredTurn:
     facts = report.facts
     finished = report.finished
     return StoredTurn(
@@ -413,7 +411,7 @@ def _stored_turn(
 
 def _turn_origin(
     agent: str,
-    origin: Mapping[str, JsonValue],
+    origin: Origin,
 ) -> TurnOrigin:
     values = {
         **origin,

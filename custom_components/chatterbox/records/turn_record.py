@@ -68,6 +68,10 @@ _TIMES: Final = frozenset({"at", "began", "duration", "first_token", "first_word
 """Fields in seconds, which are milliseconds in JSON."""
 
 
+type Origin = Mapping[str, JsonValue]
+"""The facts that identify a turn; see `turns.record.turn_origin`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferenceFacts:
     """One request to a model, including those to fallbacks that took over."""
@@ -293,8 +297,7 @@ class TurnRecord:
     """The user's words, or a redacted form of them."""
     agent: str = ""
     """Subentry id of the agent."""
-    origin: Mapping[str, JsonValue] = field(default_factory=dict)
-    """Facts that identify the turn; see `turns.record.turn_origin`."""
+    origin: Origin = field(default_factory=dict)
     is_stored: bool = True
     """Whether the words may be stored and shown; figures always may."""
     context: str = ""

@@ -6,7 +6,7 @@ Nothing built here outlives the loaded entry.
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from weakref import WeakValueDictionary
 
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
@@ -55,7 +55,14 @@ from ..const import (
 )
 from ..offline.dispatcher import offline_languages
 from ..offline.provider import without_sentences
-from ..settings.agent import MARGIN, AgentSettings, WhenSpent, known_choice, settings_of
+from ..settings.agent import (
+    MARGIN,
+    AgentSettings,
+    EntryData,
+    WhenSpent,
+    known_choice,
+    settings_of,
+)
 from ..settings.service_address import is_local_address, place_of
 from ..settings.tasks import settings_of_subentry
 from ..tools.turn_tools import without_sentence_tool
@@ -168,7 +175,7 @@ async def async_build_agent(
 
 def model_server(
     hass: HomeAssistant,
-    service: Mapping[str, Any],
+    service: EntryData,
     settings: AgentSettings = _NOTHING_SET,
     cache_key: str = "",
 ) -> HTTPProvider:
@@ -197,7 +204,7 @@ def model_server(
 
 
 def image_provider(
-    hass: HomeAssistant, service: Mapping[str, Any], model: str, seconds: float
+    hass: HomeAssistant, service: EntryData, model: str, seconds: float
 ) -> OpenAIImageProvider:
     """Return a model that makes pictures, within `seconds` each, on a server of one of `DRAWING_KINDS`."""
     session = async_get_clientsession(hass)
@@ -214,7 +221,7 @@ def image_provider(
 
 def _time_limits(
     settings: AgentSettings,
-    service: Mapping[str, Any],
+    service: EntryData,
 ) -> TimeLimits:
     """Return limits that only matter if the configured ones fail, which the provider chain keeps."""
     may_be_slow = known_server(service).tells_progress or _is_at_home(service)
@@ -253,7 +260,7 @@ def _model_options(settings: AgentSettings) -> ModelOptions:
     )
 
 
-def known_server(service: Mapping[str, Any]) -> ServerProfile:
+def known_server(service: EntryData) -> ServerProfile:
     """Return the profile of a service's server, by its address where none was chosen."""
     return PROFILES.get(
         service.get(
@@ -264,7 +271,7 @@ def known_server(service: Mapping[str, Any]) -> ServerProfile:
     )
 
 
-def _is_at_home(service: Mapping[str, Any]) -> bool:
+def _is_at_home(service: EntryData) -> bool:
     """Return whether the server of a service runs its models itself, in the home: it may take minutes to read."""
     return (
         is_local_address(service[CONF_BASE_URL]) and not known_server(service).passes_on
@@ -272,7 +279,7 @@ def _is_at_home(service: Mapping[str, Any]) -> bool:
 
 
 def reads_free(
-    service: Mapping[str, Any],
+    service: EntryData,
     settings: AgentSettings,
 ) -> bool:
     """Return whether the server of a service caches prompts, and reading them costs nothing."""

@@ -20,9 +20,15 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 
 from ..agent.json.text import objects_in
-from ..agent.messages import JsonObject, JsonValue
+from ..agent.messages import JsonObject
 from ..const import CONF_DIAGNOSE_WORDS, DOMAIN, home_singleton
-from ..records.turn_record import SIGNAL_TURN, InferenceFacts, TurnFacts, TurnRecord
+from ..records.turn_record import (
+    SIGNAL_TURN,
+    InferenceFacts,
+    Origin,
+    TurnFacts,
+    TurnRecord,
+)
 from ..settings.agent import existing_agents
 
 MOST_TURNS: Final = 20
@@ -40,8 +46,7 @@ _WORDS: Final = (
 class RecentTurn:
     """A turn that is over."""
 
-    origin: Mapping[str, JsonValue]
-    """See `turn_events.turn_origin`."""
+    origin: Origin
     facts: TurnFacts
     words: JsonObject | None = None
     """Parts of `TurnRecord.as_event_data`, shortened as there; None where the owner has not asked for them."""

@@ -15,6 +15,9 @@ from ..agent.loop.turn import Limits
 from ..agent.messages import JsonObject
 from ..agent.protocols import HookPoint
 
+type EntryData = Mapping[str, Any]
+"""The data of an entry or of an agent, as they are stored."""
+
 _LIMITS: Final = Limits()
 
 MARGIN: Final = 2
@@ -218,7 +221,7 @@ OF_LIMITS: Final = (
 )
 
 
-def settings_of(data: Mapping[str, Any]) -> AgentSettings:
+def settings_of(data: EntryData) -> AgentSettings:
     """Read the data of a subentry; missing options have their defaults."""
     settings: dict[str, Any] = {name: data[name] for name in _NAMES if name in data}
     limits = {name: data[name] for name in OF_LIMITS if name in data}

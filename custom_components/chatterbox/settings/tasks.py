@@ -10,6 +10,7 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 
 from .. import const
+from ..settings.agent import EntryData
 from .agent import AgentSettings, settings_of
 from .options import DRAWING_KINDS
 
@@ -31,7 +32,7 @@ _DEFAULTS: Final[Mapping[str, Any]] = {
 
 def image_model_of(
     kind: const.ServiceKind,
-    data: Mapping[str, Any],
+    data: EntryData,
 ) -> str:
     """Return the model for images; empty without one."""
     model: str = data.get(
@@ -51,7 +52,7 @@ def new_task_data(model: str = "") -> dict[str, Any]:
     }
 
 
-def task_settings_of(data: Mapping[str, Any]) -> AgentSettings:
+def task_settings_of(data: EntryData) -> AgentSettings:
     """Read the data of a subentry, with the default for each absent setting and for an empty prompt."""
     given = {key: value for key, value in data.items() if key != CONF_PROMPT or value}
     return settings_of({**_DEFAULTS, **given})

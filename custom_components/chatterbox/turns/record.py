@@ -53,6 +53,7 @@ from ..people.speakers import Asking, Speaker, async_get_context_watch
 from ..records.turn_record import (
     NOTHING_SHOWN,
     SIGNAL_TURN,
+    Origin,
     TurnRecord,
     parsed_content,
     shown_arguments,
@@ -85,7 +86,7 @@ def turn_origin(
     conversation_id: str,
     speaker: Speaker,
     history_id: str = "",
-) -> Mapping[str, JsonValue]:
+) -> Origin:
     """Return the facts that identify a turn: speaker, agent, place and conversation.
 
     `turn_id` (new with every call of this), `entity_id` (the agent's),

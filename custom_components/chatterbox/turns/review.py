@@ -5,7 +5,7 @@ them are `REVIEWERS`. A reviewer returns its hooks, or none for a turn in which 
 say, and connects them with the rest of the review.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, override
 
@@ -19,7 +19,6 @@ from ..agent.events import StopReason
 from ..agent.loop.hooks import HookChain
 from ..agent.messages import (
     AssistantMessage,
-    JsonValue,
     ToolCall,
     ToolDefinition,
     ToolResult,
@@ -36,7 +35,7 @@ from ..approvals.request_check import RequestCheck
 from ..approvals.review import CallReview, Refusal
 from ..home.request import QUESTION_ENDS
 from ..people.speakers import Asking, in_turn
-from ..records.turn_record import found_nothing, targets_done
+from ..records.turn_record import Origin, found_nothing, targets_done
 from ..runtime.agents import Agent
 from ..settings.tool_names import SENTENCE_TOOL
 from ..speech.sentences import (
@@ -66,8 +65,7 @@ class TurnReview(ResponseComposer):
     of_agent: AgentReviews
     turn_input: TurnInput
     tools: TurnTools
-    origin: Mapping[str, JsonValue]
-    """See `record.turn_origin`."""
+    origin: Origin
     composer: TranslatedComposer
     guard: CallGuard
     audit: CallAudit | None = None

@@ -28,7 +28,7 @@ from ..agent.timeouts import finish_within
 from ..const import SCRIPT_DOMAIN
 from ..effects.effect import TimedCalls, timed_call
 from ..people.speakers import Asking
-from ..records.turn_record import parsed_content, shown_arguments
+from ..records.turn_record import Origin, parsed_content, shown_arguments
 from ..repairs import async_report_failed_script
 
 _TIME_LIMIT: Final = 2.0
@@ -56,7 +56,7 @@ class ScriptHooks(Hooks):
     """Entity ids."""
     context: Context
     """Context of the speaker, whose permissions also apply to the script."""
-    origin: Mapping[str, JsonValue]
+    origin: Origin
     """Facts that a script receives at every point; see `record.turn_origin`."""
     refusal: str
     """The reason for a script that gives none."""

@@ -5,11 +5,10 @@ event loop.
 """
 
 import re
-from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from homeassistant.core import HomeAssistant
 from pydantic import BaseModel
@@ -17,7 +16,7 @@ from yarl import URL
 
 from ..agent.providers.profiles import ServerProfile
 from ..const import CONF_BASE_URL
-from ..settings.agent import AgentSettings
+from ..settings.agent import AgentSettings, EntryData
 from ..settings.service_address import is_local_address
 from .tracker import FREE, ModelPrice, Rates
 
@@ -154,7 +153,7 @@ async def async_known_model(
 
 async def async_known_price(
     hass: HomeAssistant,
-    service: Mapping[str, Any],
+    service: EntryData,
     server: ServerProfile,
     settings: AgentSettings,
 ) -> ModelPrice | None:
