@@ -775,9 +775,9 @@ async def test_a_model_is_told_a_name_as_its_call_has_to_give_it(
         text = "Turn off the light in the attic"
         await heard_last(hass, model, [text], [off("Pendant, large"), SAYS])
 
-    told = str(objects_in(model.requests[-1].body["messages"])[-1]["content"])
-    assert '"Pendant, large"' in told
-    assert "\\" not in told
+    message = str(objects_in(model.requests[-1].body["messages"])[-1]["content"])
+    assert '"Pendant, large"' in message
+    assert "\\" not in message
 
 
 async def test_a_long_text_is_not_compared(hass: HomeAssistant) -> None:

@@ -26,8 +26,8 @@ from tests.support.spoken_homes.spoken_home import LANGUAGES, SpokenHome
 
 LEAST = 0.98
 ROOMS = (
-    Room("kitchen", "Kitchen", (), "ground"),
-    Room("bedroom", "Bedroom", ("Chamber",), "upper"),
+    Room("Kitchen", (), "kitchen", "ground"),
+    Room("Bedroom", ("Chamber",), "bedroom", "upper"),
 )
 NAMES = ("Ceiling Light", "Heater", "Window", "Radio")
 DOMAINS = ("light", "climate", "binary_sensor", "media_player")
@@ -62,8 +62,8 @@ def home() -> Home:
         for room in ROOMS
     }
     floors = (
-        Floor("ground", "Ground Floor", ()),
-        Floor("upper", "Upper Floor", ("Attic",)),
+        Floor("Ground Floor", (), "ground"),
+        Floor("Upper Floor", ("Attic",), "upper"),
     )
     return Home(floors, ROOMS, entities, by_room)
 

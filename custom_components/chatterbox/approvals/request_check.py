@@ -49,9 +49,9 @@ from ..home.entities import (
     async_get_home,
     telling_words,
 )
-from ..home.entity_matches import has_name_in, is_named_in
+from ..home.entity_matches import entity_kinds, has_name_in, is_named_in
 from ..home.request import QUESTION_ENDS, Request
-from ..home.search import async_kind_names, entity_kind
+from ..home.search import async_kind_names
 from ..nlu.kinds import KINDS, EntityKind
 from ..nlu.lexicon import Role, lexicon, tokens_of_phrase
 from ..nlu.vocabulary import KnownEntity
@@ -477,7 +477,7 @@ class RequestCheck:
             return False
         if await async_unexplained(self.hass, self.request.text, self.request.language):
             return True
-        kind = entity_kind(self.hass, one.entity_id)
+        kind = entity_kinds(self.hass, [one.entity_id])[one.entity_id]
         of_kind = (await self._async_names_of([kind]))[kind]
         names = [name for other in home.all_entities for name in other.names]
         names += _names_of(home.rooms)
@@ -736,11 +736,10 @@ class RequestCheck:
         Words that lead to another one outweigh the room of the person, and, if they say
         its name, what needs doing.
         """
-        kind = entity_kind(self.hass, chosen.entity_id)
         of_domain = [one for one in home.all_entities if one.domain == chosen.domain]
-        alike = [
-            one for one in of_domain if entity_kind(self.hass, one.entity_id) == kind
-        ]
+        kinds = entity_kinds(self.hass, [one.entity_id for one in of_domain])
+        kind = kinds[chosen.entity_id]
+        alike = [one for one in of_domain if kinds[one.entity_id] == kind]
         if self._is_named(chosen.entity_id, alike):
             return ()
         reached = _states_of("reached", done)
@@ -859,11 +858,8 @@ class RequestCheck:
 
         With `in_any_form`, as for several: "the lights".
         """
-        kinds = {
-            one: entity_kind(self.hass, one)
-            for one in entity_ids
-            if one.partition(".")[0] not in leave_out
-        }
+        counted = [one for one in entity_ids if one.partition(".")[0] not in leave_out]
+        kinds = entity_kinds(self.hass, counted)
         names = await self._async_names_of(kinds.values())
         named = {
             kind

@@ -267,17 +267,22 @@ _WITHOUT_AREA: Final = frozenset({"calendar", "humidifier", "todo"})
 """Domains with tools that take no area, or only the names that they list."""
 
 
+@dataclass(frozen=True, slots=True)
 class HomePlace:
     """A part of the home, which has names."""
 
-    __slots__ = ()
     name: str
     aliases: tuple[str, ...]
+    names: tuple[str, ...] = field(init=False)
+    """Its name and aliases."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Its name and aliases."""
-        return (self.name, *self.aliases)
+    def __post_init__(self) -> None:
+        """Join the names, which are read often."""
+        object.__setattr__(
+            self,
+            "names",
+            (self.name, *self.aliases),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,8 +290,6 @@ class Floor(HomePlace):
     """A floor of the home."""
 
     floor_id: str
-    name: str
-    aliases: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +297,6 @@ class Room(HomePlace):
     """An area of the home."""
 
     area_id: str
-    name: str
-    aliases: tuple[str, ...]
     floor_id: str | None
 
 
@@ -421,9 +422,9 @@ def _rooms(hass: HomeAssistant) -> Mapping[str, Room]:
     """Return the rooms by id, sorted by name."""
     rooms = [
         Room(
-            area.id,
             area.name.strip(),
             _sorted(area.aliases),
+            area.id,
             area.floor_id,
         )
         for area in ar.async_get(hass).async_list_areas()
@@ -443,7 +444,7 @@ def _floors(hass: HomeAssistant) -> tuple[Floor, ...]:
         ),
     )
     return tuple(
-        Floor(floor.floor_id, floor.name.strip(), _sorted(floor.aliases))
+        Floor(floor.name.strip(), _sorted(floor.aliases), floor.floor_id)
         for floor in floors
     )
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Final, Self
 
 from homeassistant.components.homeassistant import async_should_expose
+from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant, State, split_entity_id
 from homeassistant.helpers import (
     area_registry as ar,
@@ -127,6 +128,19 @@ def devices_called(hass: HomeAssistant, name: str) -> list[str]:
         for device in dr.async_get(hass).devices
         if compared(device_name(hass, device.id)) == compared(name)
     ]
+
+
+def entity_kinds(
+    hass: HomeAssistant, entity_ids: Iterable[str]
+) -> dict[str, tuple[str, str]]:
+    """Return the domains and the device classes of entities, which are empty for none, by entity id."""
+    kinds: dict[str, tuple[str, str]] = {}
+    for entity_id in entity_ids:
+        state = hass.states.get(entity_id)
+        device_class = state.attributes.get(ATTR_DEVICE_CLASS) if state else None
+        domain = entity_id.partition(".")[0]
+        kinds[entity_id] = domain, str(device_class or "")
+    return kinds
 
 
 def exposed_states(

@@ -15,7 +15,6 @@ from homeassistant.components.conversation import (
     ToolResultContent,
     UserContent,
 )
-from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.translation import async_get_translations
@@ -26,6 +25,7 @@ from ..records.turn_record import entities_done
 from .description import FIND_ENTITIES, home_lines
 from .entities import Home, async_get_home
 from .entity_index import EntityIndex, EntityQuery
+from .entity_matches import entity_kinds
 
 type Kinds = Mapping[tuple[str, str], tuple[str, ...]]
 """Names by domain and device class, which is empty for none."""
@@ -60,10 +60,7 @@ async def async_get_entity_index(
     cached = indexes.get(language)
     if cached is not None and cached.home is home:
         return cached
-    kinds = {
-        entity.entity_id: entity_kind(hass, entity.entity_id)
-        for entity in home.entities
-    }
+    kinds = entity_kinds(hass, [one.entity_id for one in home.entities])
     words = await async_kind_names(
         hass, (hass.config.language, language), kinds.values()
     )
@@ -168,10 +165,3 @@ async def async_kind_names(
                 name for key in keys if (name := texts.get(key))
             )
     return names
-
-
-def entity_kind(hass: HomeAssistant, entity_id: str) -> tuple[str, str]:
-    """Return the domain and the device class of an entity, which is empty for none."""
-    state = hass.states.get(entity_id)
-    device_class = state.attributes.get(ATTR_DEVICE_CLASS) if state else None
-    return entity_id.partition(".")[0], str(device_class or "")

@@ -106,7 +106,7 @@ def _rooms(file: _File) -> Iterator[Room]:
         *names,
         *((f"{file.guest_room} {number}", top) for number in numbers),
     ):
-        yield Room(name.casefold(), name, (), floor)
+        yield Room(name, (), name.casefold(), floor)
 
 
 def _home(file: _File, rooms: list[Room], named: list[tuple[NamedEntity, str]]) -> Home:
@@ -126,7 +126,7 @@ def _home(file: _File, rooms: list[Room], named: list[tuple[NamedEntity, str]]) 
         for room in rooms
     }
     return Home(
-        tuple(Floor(name, name, ()) for name in file.rooms),
+        tuple(Floor(name, (), name) for name in file.rooms),
         tuple(rooms),
         entities,
         by_room,

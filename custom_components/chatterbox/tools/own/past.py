@@ -33,7 +33,7 @@ from ...effects.effect import Effects, EntityAction, run_by
 from ...effects.intents import Naming
 from ...home.description import listed, quoted
 from ...home.entities import async_get_home, exposed_names
-from ...home.entity_matches import devices_called, states_in_place
+from ...home.entity_matches import devices_called, matching_states, states_in_place
 from ...internals.recorder import (
     TooManyStates,
     async_cause,
