@@ -840,6 +840,12 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(
     assert several.startswith("Nothing was changed, please try again: Timer, "), several
     assert "; pizza, " in several
     assert await described(home, "cancel all timers") == "cancel five pizza"
+    for language, ended, held in (
+        ("es", "para el temporizador pizza", "pausa el temporizador pizza"),
+        ("pl", "zatrzymaj minutnik pizza", "wstrzymaj minutnik pizza"),
+    ):
+        assert await described(home, ended, language) == "cancel pizza", ended
+        assert not (await described(home, held, language)).startswith("cancel"), held
     for text in (
         "cancel the 8 minute timer",
         "cancel the kitchen timer",

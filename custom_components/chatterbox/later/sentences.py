@@ -45,6 +45,7 @@ from ..home.entities import async_get_home
 from ..home.request import QUESTION_ENDS, Request
 from ..internals.conversation import slots_of
 from ..nlu.happenings import ME
+from ..nlu.lexicon import Role, lexicon, tokens
 from ..nlu.requests import StateQuestion
 from ..offline.local_commands import Talk
 from ..offline.misheard import is_negated
@@ -707,6 +708,8 @@ class _Sentence:
         has_timers = device_id and async_device_supports_timers(self.hass, device_id)
         if name not in _TIMERS or has_timers:
             return None
+        if name == intent.INTENT_PAUSE_TIMER and self._begins_with_stop:
+            name = intent.INTENT_CANCEL_TIMER
         called = str(slots.get("name") or "").strip(" -")
         seconds = delay_of(slots)
         if not is_start:
@@ -732,6 +735,15 @@ class _Sentence:
         if seconds:
             return self._with_call(_COMMAND, given)
         return None
+
+    @property
+    def _begins_with_stop(self) -> bool:
+        """Whether the first word ends something, which Home Assistant takes for a pause: "para el temporizador"."""
+        words = lexicon(self.language)
+        heard = [token.word for token in tokens(self.plain.text)]
+        found = words.phrases.found(heard, 0) if words else ()
+        acts = {one.value for _, one in found if one.role is Role.ACT}
+        return "stop" in acts and "pause" not in acts
 
     def _timers_meant(
         self, name: str, called: str, slots: Mapping[str, JsonValue]
