@@ -268,10 +268,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         )
         turn_input = await self._async_read(task.instructions, context, source)
         finished = (await self._turns.async_run(turn_input, chat_log)).finished
-        sentences = await async_get_sentences(
-            self.hass,
-            self.hass.config.language,
-        )
+        sentences = await async_get_sentences(self.hass)
         refusal = finished.error if finished else None
         if (
             isinstance(refusal, ProviderRejectedRequest)

@@ -668,10 +668,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     async def _async_update(self, entry: ConfigEntry) -> ConfigFlowResult:
         """Give the entry the server that was found; its agents stay."""
         data = self._service.data
-        sentences = await async_get_sentences(
-            self.hass,
-            self.hass.config.language,
-        )
+        sentences = await async_get_sentences(self.hass)
         if entry.title == title_of(entry.data, sentences):
             title = title_of(data, sentences)
         else:

@@ -23,6 +23,7 @@ from .agent.conversation.prompt_fitter import PromptSize
 from .agent.errors import BudgetSpent, PromptTooLong
 from .agent.protocols import HookPoint
 from .agent.providers.failures import server_refusing_tools
+from .agent.text import uncapitalized
 from .const import DOMAIN
 from .internals.assist_pipeline import assistants
 
@@ -396,7 +397,7 @@ def async_report_unguarded(
                 DOMAIN,
                 issue.issue_id,
             )
-    action = request[:1].lower() + request[1:]  # within a sentence
+    action = uncapitalized(request)
     for issue_id, pipeline in found.items():
         fix: dict[str, str | bool] = {
             "agent_id": agent_id,

@@ -345,6 +345,16 @@ def read_language_files[
     return {file.parent.name: _read(file, kind) for file in files}
 
 
+def capitalized(text: str) -> str:
+    """Return a text with an initial capital."""
+    return text[:1].upper() + text[1:]
+
+
+def uncapitalized(text: str) -> str:
+    """Return a text with a small initial letter, as within a sentence."""
+    return text[:1].lower() + text[1:]
+
+
 def shortened(text: str, length: int) -> str:
     """Return a text of at most `length` characters: the beginning and the end of a longer one, and how much is missing.
 

@@ -49,7 +49,7 @@ async def _async_unguarded_request(
         replace(home_rules, policy=policy),
     )
     if example:
-        sentences = await async_get_sentences(hass, hass.config.language)
+        sentences = await async_get_sentences(hass)
         return sentences[f"example_{example.key}"].format(
             name=entity_name(hass, example.entity_id)
         )

@@ -282,9 +282,7 @@ async def async_get_change_texts(
     hass: HomeAssistant, language: str = ""
 ) -> ChangeTexts:
     """Load the texts of audit records in a language, or that of Home Assistant."""
-    return ChangeTexts(
-        hass, await async_get_sentences(hass, language or hass.config.language)
-    )
+    return ChangeTexts(hass, await async_get_sentences(hass, language))
 
 
 def _text(value: object) -> str:

@@ -24,7 +24,7 @@ from homeassistant.components.notify import (
 )
 from homeassistant.components.notify.const import SERVICE_SEND_MESSAGE
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
-from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, CONF_WEBHOOK_ID
+from homeassistant.const import ATTR_ENTITY_ID, CONF_WEBHOOK_ID
 from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
@@ -33,6 +33,7 @@ from lru import LRU
 
 from ..agent.messages import JsonObject, JsonValue
 from ..const import DOMAIN, LOGGER
+from ..effects.device_intents import features_of
 from ..home.entity_matches import device_name
 from ..internals.mobile_app import notify_action
 from ..records.turn_record import shown_text
@@ -431,9 +432,7 @@ def can_announce(
 ) -> bool:
     """Return whether a satellite can announce something."""
     state = hass.states.get(satellite_id or "")
-    return state is not None and bool(
-        state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _CAN_ANNOUNCE
-    )
+    return bool(features_of(state) & _CAN_ANNOUNCE)
 
 
 def phone_of(

@@ -42,7 +42,7 @@ from ..agent.messages import (
     ToolGroup,
     ToolPart,
 )
-from ..agent.text import clipped, plain_name
+from ..agent.text import capitalized, clipped, plain_name
 from ..const import LOGGER, REDACTED_PIN
 from ..effects.effect import NOTHING, Effects, EntityAction
 from ..home.entity_matches import entity_name
@@ -568,7 +568,7 @@ def _summary(
     whole = text.range(time)
     last_minute = time.end - timedelta(minutes=1)
     if is_of_days or time.begin.date() == last_minute.date():
-        return f"{whole[:1].upper()}{whole[1:]}"
+        return capitalized(whole)
     last = text.moment(time.end, is_first=False)
     return f"{text.moment(time.begin)}, {text.say('until', end=last)}"
 

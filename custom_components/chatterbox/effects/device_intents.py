@@ -170,9 +170,9 @@ _JOIN: Final = {
 }
 
 
-def features_of(state: State) -> int:
-    """Return what a device can do."""
-    features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES)
+def features_of(state: State | None) -> int:
+    """Return what a device can do; nothing if it is not there."""
+    features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES) if state else None
     if isinstance(features, int):
         return features
     return 0

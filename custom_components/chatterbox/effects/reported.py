@@ -33,7 +33,6 @@ from homeassistant.components.lock import LockState
 from homeassistant.const import (
     ATTR_ASSUMED_STATE,
     ATTR_ENTITY_ID,
-    ATTR_SUPPORTED_FEATURES,
     EVENT_CALL_SERVICE,
     SERVICE_TURN_OFF,
     SERVICE_TURN_ON,
@@ -68,6 +67,7 @@ from ..records.turn_record import (
 )
 from ..settings.redaction import without_secrets
 from .actions import RUNNING, ActionReader, controlled_by, members_of
+from .device_intents import features_of
 from .effect import Effects, Unknown, UnknownReason
 from .intents import intent_effects, is_question_intent
 from .silent_home import is_silent
@@ -629,9 +629,7 @@ def _states_after(
     if expected is None or len(actions) > 1:
         return frozenset()
     state = hass.states.get(entity_id)
-    features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES) if state else None
-    has_feature = isinstance(features, int) and features & expected.feature
-    if expected.feature and not has_feature:
+    if expected.feature and not features_of(state) & expected.feature:
         return frozenset()
     return expected.states
 

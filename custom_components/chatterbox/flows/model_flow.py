@@ -322,10 +322,7 @@ class ModelFlow(ConfigSubentryFlow):
         """Start a new one with its settings."""
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
-        sentences = await async_get_sentences(
-            self.hass,
-            self.hass.config.language,
-        )
+        sentences = await async_get_sentences(self.hass)
         self._name = async_free_title(
             self.hass,
             sentences[self.title_key],

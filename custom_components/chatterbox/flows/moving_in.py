@@ -464,10 +464,7 @@ class MovingIn(ConfigFlow):
         self, service: TypedService, title: str, data: EntryData
     ) -> ConfigFlowResult:
         """Add the copy to the entry of its service, or with a new one."""
-        sentences = await async_get_sentences(
-            self.hass,
-            self.hass.config.language,
-        )
+        sentences = await async_get_sentences(self.hass)
         entry = self._entry_of(service.data)
         if entry:
             if entry.version > const.ENTRY_VERSION:

@@ -152,6 +152,11 @@ def exposed_states(
         for state in hass.states.async_all(domains)
         if async_should_expose(hass, assistant, state.entity_id)
     ]
+    return by_name(states)
+
+
+def by_name(states: Iterable[State]) -> list[State]:
+    """Return states, sorted by the names of their entities."""
     return sorted(
         states,
         key=lambda state: (state.name.casefold(), state.entity_id),

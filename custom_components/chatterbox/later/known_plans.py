@@ -11,6 +11,7 @@ from homeassistant.helpers import intent
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonValue
+from ..agent.text import uncapitalized
 from ..home.entities import telling_words
 from ..people.speakers import speaker_of
 from ..settings.rules import async_get_home_rules
@@ -156,13 +157,13 @@ class KnownPlans:
             every=moment.every,
             has_distance=False,
         )
-        return time[:1].lower() + time[1:]
+        return uncapitalized(time)
 
     def _due(self, plan: FuturePlan) -> str:
         words = sun_words(plan, self.language)
         if not words:
             return self.time_of(moment_of(plan))
-        return words[:1].lower() + words[1:]
+        return uncapitalized(words)
 
     def say(
         self,

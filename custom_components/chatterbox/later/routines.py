@@ -22,6 +22,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import json_loads_object
 
 from ..agent.messages import JsonObject, JsonValue
+from ..agent.text import capitalized
 from ..effects.silent_home import SilentCall
 from .plans import Condition, FuturePlan, state_key
 from .schedule import async_get_schedule, async_resolve
@@ -50,7 +51,7 @@ async def async_automation(
     if not calls or not triggers:
         return None
     config = {
-        "alias": plan.text[:1].upper() + plan.text[1:],
+        "alias": capitalized(plan.text),
         "description": "",
         "triggers": triggers,
         "conditions": conditions,

@@ -31,7 +31,7 @@ from homeassistant.helpers.translation import async_translate_state
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonValue
-from ..agent.text import base_language
+from ..agent.text import base_language, capitalized
 from ..approvals.notifications import OUTCOME_DATA, async_send, can_announce, phones_of
 from ..const import LOGGER
 from ..home.entity_matches import entity_name
@@ -101,7 +101,7 @@ def sun_words(
         return ""
     if not follows_sun(plan.words, language):
         return ""
-    return plan.words[:1].upper() + plan.words[1:]
+    return capitalized(plan.words)
 
 
 def repetition_text(

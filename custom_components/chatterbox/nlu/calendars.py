@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple, NotRequired, TypedDict
 
-from ..agent.text import fold, read_language_files
+from ..agent.text import capitalized, fold, read_language_files
 from ..speech.text.phrases import PhraseTree, Token, divided, phrase_tree, text_tokens
 from .lexicon import SMALL, Lexicon
 
@@ -209,4 +209,4 @@ def _text(
     if not found:
         return ""
     text = sentence[found[0].start : found[-1].end].strip(_END)
-    return f"{text[:1].upper()}{text[1:]}"
+    return capitalized(text)

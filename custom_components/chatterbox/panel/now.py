@@ -27,6 +27,7 @@ from ..agent.errors import (
 )
 from ..agent.messages import JsonObject
 from ..agent.providers.managed_provider import BreakerState
+from ..agent.text import capitalized
 from ..approvals.asking import actions_text, question_text
 from ..approvals.pin.pin_guard import Locked
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_tried_device
@@ -470,7 +471,7 @@ async def _async_question(
 def _call_text(hass: HomeAssistant, sentences: Sentences, call: CallReview) -> str:
     """Return what a call does, or the name of its tool where that has no name."""
     text = actions_text(hass, sentences, call) or tool_name(call.acting_call.name)
-    return f"{text[:1].upper()}{text[1:]}"
+    return capitalized(text)
 
 
 async def _async_answer(

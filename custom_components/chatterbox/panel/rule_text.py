@@ -13,6 +13,7 @@ from homeassistant.helpers import (
     label_registry as lr,
 )
 
+from ..agent.text import capitalized
 from ..effects.effect import ActionKind, kind_of
 from ..home.entity_matches import entity_name, tool_name
 from ..runtime.rule_labels import RuleLabels
@@ -53,7 +54,7 @@ class RuleText:
                 conditions=joined_texts(self.labels.sentences, conditions),
                 rule=text,
             )
-        return text[:1].upper() + text[1:]
+        return capitalized(text)
 
     def _conditions(self, rule: Rule) -> list[str]:
         """Return what is not about the entities: the time, the speaker, the place and the tool."""

@@ -76,7 +76,7 @@ async def async_report_moved(hass: HomeAssistant) -> None:
             names,
             abilities,
         )
-        sentences = await async_get_sentences(hass, hass.config.language)
+        sentences = await async_get_sentences(hass)
         async_report_moved_parts(
             hass, [sentences[f"ability_{ability}"] for ability in moved]
         )

@@ -361,7 +361,7 @@ def _missing_devices(
 
 async def _async_field_names(hass: HomeAssistant) -> Mapping[str, str]:
     """Return our sentences by bare key, and the names of the fields of our forms, in the language of the home."""
-    names = dict(await async_get_sentences(hass, hass.config.language))
+    names = dict(await async_get_sentences(hass))
     for category in ("selector", "config_subentries"):
         names |= await async_get_translations(
             hass, hass.config.language, category, [DOMAIN]

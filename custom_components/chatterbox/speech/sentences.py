@@ -498,14 +498,15 @@ _sentences: Final = home_singleton(
 
 async def async_get_sentences(
     hass: HomeAssistant,
-    language: str,
+    language: str = "",
 ) -> Sentences:
-    """Return section `common` of the translation that fits `language` best, else of the English one, by bare key.
+    """Return section `common` of the translation that fits a language, or that of the home, best, else of the English.
 
     Beside them are the names of the actions of all components, by the keys that Home
     Assistant has for them.
     """
     known = _sentences(hass)
+    language = language or hass.config.language
     asked_for = language, hass.config.country, len(hass.config.top_level_components)
     sentences = known.get(asked_for)
     if sentences:

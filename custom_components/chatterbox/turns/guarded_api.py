@@ -165,7 +165,7 @@ _held: Final = home_singleton("guarded_api", lambda _: list[CALLBACK_TYPE]())
 
 async def async_offer_guarded_api(hass: HomeAssistant) -> CALLBACK_TYPE:
     """Offer the API until all that have called this have called what it returns."""
-    name = (await async_get_sentences(hass, hass.config.language))["guarded_api"]
+    name = (await async_get_sentences(hass))["guarded_api"]
     held = _held(hass)
     if held:
         withdraw = held[0]

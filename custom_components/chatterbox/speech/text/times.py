@@ -16,7 +16,7 @@ from typing import Annotated, Final
 
 from pydantic import StringConstraints
 
-from ...agent.text import MOST_UNDERSTOOD, base_language, read_data_file
+from ...agent.text import MOST_UNDERSTOOD, base_language, capitalized, read_data_file
 from .language import LANGUAGES, number_words
 from .phrases import Token, divided
 from .time_phrases import (
@@ -1502,7 +1502,7 @@ def spoken_time(
     wait = due.astimezone(UTC) - now.astimezone(UTC)
     is_near = wait < timedelta(days=1) and not every
     if wait.total_seconds() < _SOON and not every:
-        return _capitalized(words.soon.format(_distance(tag, wait)))
+        return capitalized(words.soon.format(_distance(tag, wait)))
     fields = _fields(
         due,
         every,
@@ -1532,7 +1532,7 @@ def spoken_time(
             text,
             _distance(tag, wait),
         )
-    return _capitalized(text)
+    return capitalized(text)
 
 
 def _spoken_language(language: str) -> str:
@@ -1628,10 +1628,6 @@ def _weekday_names(
     return last
 
 
-def _capitalized(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _distance(tag: str, wait: timedelta) -> str:
     """Return a duration in seconds, or in hours and minutes."""
     seconds = max(1, round(wait.total_seconds()))
@@ -1691,7 +1687,7 @@ def spoken_days(days: int, language: str) -> str:
 def spoken_weekday(day: date, language: str) -> str:
     """Return the name of the weekday of a date."""
     words = WORDS[_spoken_language(language)].spoken
-    return _capitalized(
+    return capitalized(
         _weekday_names(
             words,
             day.weekday(),

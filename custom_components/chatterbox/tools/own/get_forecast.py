@@ -17,7 +17,6 @@ from homeassistant.components.weather import (
 )
 from homeassistant.const import (
     ATTR_ENTITY_ID,
-    ATTR_SUPPORTED_FEATURES,
     PERCENTAGE,
     STATE_UNAVAILABLE,
 )
@@ -28,9 +27,10 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
+from ...effects.device_intents import features_of
 from ...effects.intents import Naming
 from ...home.entities import exposed_names
-from ...home.entity_matches import matching_states
+from ...home.entity_matches import by_name, matching_states
 from ..schema import short_parameters
 from .own_tool import (
     READS,
@@ -167,10 +167,7 @@ def _find_weather(
         assistant=assistant,
         allow_duplicate_names=True,
     )
-    matched = sorted(
-        matching_states(hass, constraints),
-        key=lambda state: (state.name.casefold(), state.entity_id),
-    )
+    matched = by_name(matching_states(hass, constraints))
     states = [state for state in matched if state.state != STATE_UNAVAILABLE]
     if states:
         return (call.in_room(states) or states)[0]
@@ -248,12 +245,8 @@ async def _async_forecast(
 
 def supported_kinds(state: State) -> tuple[ForecastKind, ...]:
     """Return the kinds of forecast that a weather entity supports, the most useful first."""
-    features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES)
-    return tuple(
-        kind
-        for kind in _KINDS
-        if isinstance(features, int) and features & _KINDS[kind].feature
-    )
+    features = features_of(state)
+    return tuple(kind for kind in _KINDS if features & _KINDS[kind].feature)
 
 
 def current_conditions(state: State) -> JsonObject:

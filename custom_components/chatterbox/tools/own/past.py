@@ -33,7 +33,12 @@ from ...effects.effect import Effects, EntityAction, run_by
 from ...effects.intents import Naming
 from ...home.description import listed, quoted
 from ...home.entities import async_get_home, exposed_names
-from ...home.entity_matches import devices_called, matching_states, states_in_place
+from ...home.entity_matches import (
+    by_name,
+    devices_called,
+    matching_states,
+    states_in_place,
+)
 from ...internals.recorder import (
     TooManyStates,
     async_cause,
@@ -241,9 +246,7 @@ async def _async_selected(
     contacts = await _async_readable(
         call, [contact for one in states for contact in _contacts(question, one)]
     )
-    return sorted(
-        contacts or states, key=lambda state: (state.name.casefold(), state.entity_id)
-    )
+    return by_name(contacts or states)
 
 
 async def _async_matching(question: _Question) -> list[State]:

@@ -14,7 +14,7 @@ from typing import Final
 
 from homeassistant.components.cover import DOMAIN as COVER_DOMAIN, CoverEntityFeature
 from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN, ValveEntityFeature
-from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_SUPPORTED_FEATURES
+from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import (
     area_registry as ar,
@@ -26,6 +26,7 @@ from homeassistant.helpers import (
 from ...agent.json.coercion import Unfit, fit_known
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...agent.text import plain_name
+from ...effects.device_intents import features_of
 from ...effects.intents import (
     Naming,
     delay_of,
@@ -294,8 +295,7 @@ def opened_or_closed(call: CallToRepair) -> CallToRepair:
         return call
     moved = call.states(_FILTERS, frozenset(_TAKES_POSITION))
     takes_position = any(
-        state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _TAKES_POSITION[state.domain]
-        for state in moved
+        features_of(state) & _TAKES_POSITION[state.domain] for state in moved
     )
     if not moved or takes_position or not isinstance(position, int):
         return call

@@ -426,7 +426,7 @@ def _which_one(
         for values in (
             (entity.names[0] for entity in entities),
             (rooms[entity.area_id] if entity.area_id else "" for entity in entities),
-            (entity.entity_id.partition(".")[0] for entity in entities),
+            (entity.domain for entity in entities),
         )
     )
     if "area" in search.naming.slots and len(places) > 1:
