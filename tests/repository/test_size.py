@@ -32,7 +32,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of it."""
 
 CEILINGS: Final = {
-    "tokens of the product": 492_490,
+    "tokens of the product": 492_520,
     "modules of the product": 331,
     "tokens of the tests": 846_910,
     "fragments": 1,

@@ -116,7 +116,7 @@ async def async_recognize(
         text=readable_sentence(hass, user_input.text),
     )
     found = await _async_certain(agent, user_input)
-    if found is None or is_unclear(found, user_input.text):
+    if found is None or _is_unclear(found, user_input.text):
         return None
     name = found.intent.name
     slots = slots_of(found)
@@ -245,13 +245,19 @@ async def async_is_request(
     return await async_recognize(hass, user_input) is not None
 
 
-def is_unclear(
+def _is_unclear(
     found: RecognizeResult,
     text: str,
 ) -> bool:
     """Return whether Home Assistant takes words for small talk, or what may be a command for a question about all."""
-    if found.intent.name in _SMALL_TALK:
-        return True
+    return found.intent.name in _SMALL_TALK or may_be_command(found, text)
+
+
+def may_be_command(
+    found: RecognizeResult,
+    text: str,
+) -> bool:
+    """Return whether words that Home Assistant takes for a question about all may be a command: "all lights off"."""
     is_about_all = (
         found.intent.name == intent.INTENT_GET_STATE
         and found.response == _ASKS_ABOUT_ALL

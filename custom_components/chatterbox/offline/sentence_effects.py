@@ -34,7 +34,7 @@ from ..effects.intents import (
     is_reading_intent,
 )
 from ..effects.reading import NOTHING_READ, ReadSentence, async_is_assumed, async_read
-from ..effects.recognition import REQUEST_KINDS, RecognizedRequest, is_unclear
+from ..effects.recognition import REQUEST_KINDS, RecognizedRequest, may_be_command
 from ..home.entity_matches import entity_name
 from ..internals.conversation import built_in_agent, slots_of
 from ..nlu.requests import (
@@ -124,7 +124,12 @@ async def async_read_sentence(
         found is not None
     ):  # after a custom sentence, the built-in agent tries no other recognizer
         is_theirs = _is_custom(found)
-    if is_theirs and not (found and is_unclear(found, user_input.text)):
+    is_command = (
+        found is not None
+        and may_be_command(found, user_input.text)
+        and not _is_custom(found)
+    )
+    if is_theirs and not is_command:
         return NOTHING_READ
     return await async_read(
         hass,
