@@ -93,7 +93,6 @@ NEVER_ALONE: Final = frozenset(
         "ai_task.data_of",
         "approvals.asking.chosen_of",
         "effects.reading.async_chosen",
-        "effects.recognition.is_unclear",
         "history.store.search.has_words",
         "home.search.async_entity_query",
         "later.schedule.edited_plan",

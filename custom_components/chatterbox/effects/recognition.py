@@ -250,19 +250,17 @@ def _is_unclear(
     text: str,
 ) -> bool:
     """Return whether Home Assistant takes words for small talk, or what may be a command for a question about all."""
-    return found.intent.name in _SMALL_TALK or may_be_command(found, text)
+    is_asked = text.rstrip().endswith(QUESTION_ENDS)
+    return found.intent.name in _SMALL_TALK or may_be_command(found, is_asked=is_asked)
 
 
-def may_be_command(
-    found: RecognizeResult,
-    text: str,
-) -> bool:
+def may_be_command(found: RecognizeResult, *, is_asked: bool) -> bool:
     """Return whether words that Home Assistant takes for a question about all may be a command: "all lights off"."""
     is_about_all = (
         found.intent.name == intent.INTENT_GET_STATE
         and found.response == _ASKS_ABOUT_ALL
     )
-    return is_about_all and not text.rstrip().endswith(QUESTION_ENDS)
+    return is_about_all and not is_asked
 
 
 def _is_there(

@@ -36,6 +36,7 @@ from ..effects.intents import (
 from ..effects.reading import NOTHING_READ, ReadSentence, async_is_assumed, async_read
 from ..effects.recognition import REQUEST_KINDS, RecognizedRequest, may_be_command
 from ..home.entity_matches import entity_name
+from ..home.request import QUESTION_ENDS
 from ..internals.conversation import built_in_agent, slots_of
 from ..nlu.requests import (
     Choice,
@@ -124,9 +125,10 @@ async def async_read_sentence(
         found is not None
     ):  # after a custom sentence, the built-in agent tries no other recognizer
         is_theirs = _is_custom(found)
+    is_asked = user_input.text.rstrip().endswith(QUESTION_ENDS)
     is_command = (
         found is not None
-        and may_be_command(found, user_input.text)
+        and may_be_command(found, is_asked=is_asked)
         and not _is_custom(found)
     )
     if is_theirs and not is_command:
