@@ -634,7 +634,7 @@ async def test_the_weather_of_an_hour_is_told(
         ("will the temperature go below zero tonight", "No. Wednesday"),
         ("is it going to be under eight degrees on friday", "Yes. Friday"),
         ("is it colder than ten degrees outside", "No. Now"),
-        ("is it over ten degrees at five pm", "Yes. At five"),
+        ("is it over ten degrees at three pm", "Yes. At three"),
         ("it's going to rain tomorrow isn't it", "Yes. Thursday"),
     ],
 )
