@@ -406,6 +406,7 @@ async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -
         (["add eggs"], "Which one: Chores, Shopping List?"),
         (["add eggs", "shopping list"], "Added eggs"),
         (["is milk on my list"], "Yes"),
+        (["what is on the chores list", "is milk on the list"], "Yes"),
         (["is tea on my list"], "No"),
         (["set the thermostat to 70 fahrenheit"], "21.0 degrees"),
     ],

@@ -32,9 +32,9 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of it."""
 
 CEILINGS: Final = {
-    "tokens of the product": 492_540,
+    "tokens of the product": 492_550,
     "modules of the product": 331,
-    "tokens of the tests": 846_900,
+    "tokens of the tests": 846_910,
     "fragments": 1,
     "lines of code of the page": 2_830,
     "functions of the product that are too long": 3,

@@ -314,7 +314,7 @@ def _of_list(parts: Parts) -> ListRequest | OpenQuestion | None:
     is_explained = _OF_LISTS.issuperset(parts.by_role)
     if not is_explained or act not in {*_OF_ITEMS, "read", "has"}:
         return None
-    list_id = _list_meant(parts)
+    list_id = _list_meant(parts, act)
     if list_id is None:
         return None
     request = ListRequest(act, list_id)
@@ -331,12 +331,19 @@ def _of_list(parts: Parts) -> ListRequest | OpenQuestion | None:
     return None
 
 
-def _list_meant(parts: Parts) -> str | None:
-    """Return the list that is named, or that of the request before; empty where there is neither, None for others."""
+def _list_meant(
+    parts: Parts,
+    act: str,
+) -> str | None:
+    """Return the list that is named, or that of the request before; empty where there is neither, None for others.
+
+    "Is milk on the list" is about each list.
+    """
     lists = frozenset[str]().union(*(one.ids for one in parts.named))
     kinds = {*parts.values(Role.KIND)}
     last = parts.surroundings.last
-    if not lists and "lists" not in kinds and parts.names.domains(last) == {_LIST}:
+    goes_on = parts.names.domains(last) == {_LIST} and act != "has"
+    if goes_on and not lists and "lists" not in kinds:
         lists = last
     is_list = parts.names.domains(lists) <= {_LIST} and kinds <= _LISTS
     return "".join(lists) if is_list and len(lists) <= 1 else None
