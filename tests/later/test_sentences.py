@@ -73,6 +73,7 @@ REMAINDERS: Final = tomllib.loads(
     )
 )
 DEVICE: Final = "a-device"
+LAMP: Final = "light.floor_lamp"
 NO_TIME: Final = (
     "I can't plan for that time. Please say another one, within a year from now."
 )
@@ -290,7 +291,7 @@ async def described(
             "tool": "conversation__process_sentence",
             "arguments": {"sentence": words},
         }:
-            return f"act {when}: {words}"
+            return f"{found.first}{'; ' * bool(found.first)}act {when}: {words}"
         case {
             "kind": "act" | "act_always" as kind,
             "entity": entity,
@@ -2085,3 +2086,44 @@ async def test_a_reminder_for_what_comes_more_finely_is_asked_about(
         question = (await async_get_sentences(hass, language))["later_exactly"]
         for text in texts:
             assert await described(hass, text, language) == question, text
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_lamp_is_on_for_a_while(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    states = [state(hass, LAMP)]
+    answer = await at_hall(hass, "turn on the floor lamp for ten minutes")
+    for minutes in (9, 2):
+        states.append(state(hass, LAMP))
+        await pass_time(hass, freezer, minutes=minutes)
+    states.append(state(hass, LAMP))
+
+    assert answer.startswith("Turned on the light. ")
+    assert answer.endswith(": turn off the Floor Lamp in the Living Room.")
+    assert states == ["off", "on", "on", "off"]
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize(("answer", "after"), [("yes", "on"), ("no", "off")])
+async def test_a_lamp_is_turned_on_once_its_end_is_clear(
+    hass: HomeAssistant, answer: str, after: str
+) -> None:
+    await at_hall(hass, "turn on the floor lamp until tomorrow")
+    before = state(hass, LAMP)
+    await at_hall(hass, answer)
+
+    assert (before, state(hass, LAMP)) == ("off", after)
+    assert len(async_get_plans(hass).stored.plans) == (after == "on")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_lights_that_were_off_stay_off_after_a_while_in_the_dark(
+    hass: HomeAssistant,
+) -> None:
+    await say(hass, "turn on the floor lamp")
+
+    await at_hall(hass, "turn off all the lights for ten minutes")
+
+    assert state(hass, LAMP) == "on"
+    assert not async_get_plans(hass).stored.plans

@@ -32,11 +32,11 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of it."""
 
 CEILINGS: Final = {
-    "tokens of the product": 492_550,
+    "tokens of the product": 493_940,
     "modules of the product": 331,
-    "tokens of the tests": 846_910,
+    "tokens of the tests": 847_220,
     "fragments": 1,
-    "lines of code of the page": 2_830,
+    "lines of code of the page": 2_829,
     "functions of the product that are too long": 3,
     "functions of the product with too many paths": 5,
 }

@@ -42,7 +42,13 @@ from ..home.entity_matches import (
 )
 from ..people.speakers import Speaker
 from ..records.turn_record import Origin
-from ..speech.sentences import Sentences, TranslatedComposer, as_sentence, joined_texts
+from ..speech.sentences import (
+    Sentences,
+    TranslatedComposer,
+    as_sentence,
+    in_sentences,
+    joined_texts,
+)
 from .action_summary import (
     PLAY,
     ActionSummary,
@@ -488,7 +494,8 @@ class ApprovalRequester:
             sentence = question.text
         else:
             sentence = self.composer.sentences["spoken_question_dropped"]
-        text = " ".join(filter(None, (self.composer.done(end.tool_results), sentence)))
+        done = self.composer.done(end.tool_results)
+        text = in_sentences((done, sentence))
         yield TextDelta(text)
         yield MessageDone(AssistantMessage(text, provider_items=(NO_MODEL,)))
         yield replace(

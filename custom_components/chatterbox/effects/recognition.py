@@ -74,6 +74,8 @@ class RecognizedRequest:
     """Whether it names no target, or only that: "pause", "floor lamp". In a conversation it may mean something else."""
     call: ToolCall | None = None
     """The call that does it; None if Home Assistant processes the sentence."""
+    first: str = ""
+    """A sentence that Home Assistant processes before the call."""
     answer: str = ""
     """The words that are said in place of a call."""
     is_last_resort: bool = False

@@ -61,6 +61,10 @@ class _Words(BaseModel):
     """Words that begin a time up to which, or from which on, plans are meant, beside those of `times.toml`."""
     of_time: Mapping[str, str] = {}
     """Words before the time of a plan, and those that are understood: "la de las siete" is "la a las siete"."""
+    lasting: Mapping[str, str] = {}
+    """Words before the time for which something lasts, and those before its end: "for ten minutes" ends in these."""
+    ending: Mapping[str, str] = {}
+    """The same for words before its end: "until nine"."""
     roles: Mapping[str, str]
     """Phrases by what they do in a request.
 
@@ -113,6 +117,17 @@ def of_time(language: str) -> Mapping[str, str]:
     """Return words before the time of a plan, and those that are understood."""
     words = _WORDS.get(base_language(language))
     return words.of_time if words else {}
+
+
+def lasting(language: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield words before the time for which something lasts, those before its end, and whether they name the end."""
+    words = _WORDS.get(base_language(language))
+    if words:
+        for before, at in words.lasting.items():
+            yield before, at, False
+        for before, at in words.ending.items():
+            yield before, at, True
+            yield before, "", True
 
 
 @cache

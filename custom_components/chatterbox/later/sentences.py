@@ -53,6 +53,7 @@ from ..offline.provider import PROCESS_SENTENCE, SENTENCE, asked_about, local_ca
 from ..offline.sentence_effects import (
     async_read_sentence,
     async_sentence_effects,
+    async_undoing,
     async_with_names,
 )
 from ..people.speakers import async_get_speaker
@@ -76,7 +77,14 @@ from .known_plans import (
     KnownPlans,
     async_known_plans,
 )
-from .plan_words import PlanWords, is_bound, is_clear, of_time, plan_words
+from .plan_words import (
+    PlanWords,
+    is_bound,
+    is_clear,
+    lasting,
+    of_time,
+    plan_words,
+)
 from .plans import TIMER_WORDS, FuturePlan, NotPlanned
 from .schedule import async_get_schedule, moment_of
 from .telling import ReminderKind, plan_text
@@ -106,8 +114,12 @@ _KINDS: Final = frozenset(ReminderKind)
 _MOVES: Final = {("move", kind) for kind in _KINDS - {ReminderKind.TIMER}}
 _ON_KNOWN: Final = frozenset({"ask", "cancel"})
 """Acts on plans that are named by their kind or by words: "how long for the eggs?"."""
+_FIRST: Final = "first"
+"""The sentence that is processed before the plan for its end is made, among the same."""
 _SAID_AT: Final = "said_at"
 """When the words of a request were said, among the arguments of its call until its time is clear."""
+_OF_WORDS: Final = frozenset({_FIRST, _SAID_AT})
+"""The arguments that the tool does not have."""
 _MOST_TIMES: Final = 6
 """Times in a sentence, and words around times, that are tried: each costs some milliseconds."""
 _MORNING: Final = range(4, 12)
@@ -156,6 +168,7 @@ async def async_recognize_plan(
             or sentence.moved_by_kind()
             or await sentence.async_message()
             or await sentence.async_routine()
+            or await sentence.async_for_a_while()
             or await sentence.async_planned(agent, found)
             or sentence.with_text()
         )
@@ -207,7 +220,7 @@ class _Sentence:
             raise self.known.problem
         if not when:
             return local_call(_NAME, {**given})
-        rest = {name: value for name, value in given.items() if name != _SAID_AT}
+        rest = {name: value for name, value in given.items() if name not in _OF_WORDS}
         return local_call(
             _NAME,
             {**rest, "when": when},
@@ -220,7 +233,8 @@ class _Sentence:
     ) -> RecognizedRequest:
         """Return the request with a call, at a time if one is given."""
         request = _QUESTION if given["kind"] == "list" else _COMMAND
-        return replace(request, call=self._call(given, when))
+        first = str(given.get(_FIRST, ""))
+        return replace(request, first=first, call=self._call(given, when))
 
     def _about(
         self,
@@ -980,17 +994,7 @@ class _Sentence:
         self, delayed: Sequence[TimeInSentence]
     ) -> RecognizedRequest | None:
         """Return the command that is left of a sentence without one of its times, or that Home Assistant delays."""
-        text = self.user_input.text.strip()
-        times = times_in(
-            text,
-            self.language,
-            joined=True,
-        )
-        is_begun = any(text.startswith(one.words) for one in times)
-        is_other = self.reading.calls or self._is_about_states
-        if not delayed and not is_begun and is_other:
-            times = ()  # "一点" is "a bit", too, but not as first words
-        for time in [one for one in (*times, *delayed) if one.rest]:
+        for time in self._command_times(delayed):
             command = await self._async_with_names(time.rest)
             later = await async_recognize(self.hass, command)
             if later is None and time.is_alone:
@@ -1019,6 +1023,67 @@ class _Sentence:
                 given,
             )
         return None
+
+    def _command_times(
+        self, delayed: Sequence[TimeInSentence]
+    ) -> Iterator[TimeInSentence]:
+        """Yield the times at which the rest of the sentence may be a command."""
+        text = self.user_input.text.strip()
+        times = times_in(text, self.language, joined=True)
+        is_begun = any(text.startswith(one.words) for one in times)
+        is_other = self.reading.calls or self._is_about_states
+        if not delayed and not is_begun and is_other:
+            times = ()  # "一点" is "a bit", too, but not as first words
+        lasting_ones = {one.rest for one in self._lasting()}
+        for time in (*times, *delayed):
+            if time.rest and time.rest not in lasting_ones:
+                yield time
+
+    async def async_for_a_while(self) -> RecognizedRequest | None:
+        """Return the request for a command that is undone after a time; None if it has none, or cannot be undone."""
+        candidates = [(one, "") for one in self._lasting()]
+        for time, whole in (*candidates, *self._undone_in_words()):
+            command = await self._async_with_names(time.rest)
+            undoing = await async_undoing(self.hass, command)
+            if undoing and await self._async_is_part(undoing, whole):
+                given: _Given = {
+                    "kind": "act",
+                    "when": time.words,
+                    "tool": PROCESS_SENTENCE.name,
+                    "arguments": {SENTENCE: undoing},
+                    _FIRST: command.text,
+                }
+                return self._with_call(replace(_COMMAND, first=command.text), given)
+        return None
+
+    def _lasting(self) -> Iterator[TimeInSentence]:
+        """Yield the ends of the times for which something is to last, each with what is left of the sentence."""
+        text = self.user_input.text
+        for before, at, names_end in lasting(self.language):
+            for found in re.finditer(rf"\b{before}\b", text, re.IGNORECASE):
+                if not all(names_end and found[0] in one.words for one in self.times):
+                    continue  # "por la noche" is a time of its own
+                ended = text[: found.start()] + at + text[found.end() :]
+                for time in times_in(ended, self.language):
+                    rest = ended[found.start() :].lstrip()
+                    if time.is_alone and rest.startswith(time.words):
+                        yield time
+
+    def _undone_in_words(self) -> Iterator[tuple[TimeInSentence, str]]:
+        """Yield times with a command that another one may undo then, and both: "turn it on, and off in an hour"."""
+        words = lexicon(self.language)
+        for time in self.times:
+            for first in words.joined(time.rest) if words else ():
+                if self.user_input.text.startswith(first):
+                    yield replace(time, rest=first.strip()), time.rest
+
+    async def _async_is_part(self, text: str, whole: str) -> bool:
+        """Return whether a command does a part of what a whole sentence does, if there is one."""
+        part, all_of_it = [
+            await async_sentence_effects(self.hass, replace(self.user_input, text=one))
+            for one in (text, whole)
+        ]
+        return not whole or part.actions <= all_of_it.actions
 
     async def async_message(self) -> RecognizedRequest | None:
         """Return the request to speak a message at a time."""

@@ -128,6 +128,17 @@ SILENT: Final = SMALL | {Role.AND}
 """Those of words that stand between others."""
 
 
+_UNDONE_BY: Final = {
+    "on": "off",
+    "open": "close",
+    "lock": "unlock",
+    "mute": "unmute",
+    "pause": "resume",
+}
+_UNDOING: Final = _UNDONE_BY | {undoing: act for act, undoing in _UNDONE_BY.items()}
+"""Acts, and those that undo them."""
+
+
 @dataclass(frozen=True, slots=True)
 class PhraseMeaning:
     """One meaning of a phrase."""
@@ -204,6 +215,50 @@ class Lexicon:
                 frozenset(),
             )
         return frozenset({meaning.value} if meaning.role is Role.ACT else ())
+
+    def joined(self, text: str) -> Iterator[str]:
+        """Yield what stands before each joining word of a text."""
+        heard = self.tokens(text)
+        words = [token.word for token in heard]
+        for at, token in enumerate(heard):
+            if any(one.role is Role.AND for _, one in self.phrases.found(words, at)):
+                yield text[: token.start]
+
+    def undoing(self, text: str) -> Iterator[str]:
+        """Yield a text with an act replaced by the one that undoes it, for each of its acts, the longest first."""
+        heard = self.tokens(text)
+        acts = sorted(
+            self._acts_in([token.word for token in heard]),
+            key=lambda one: len(one[1]),
+            reverse=True,
+        )
+        for act, (first, *others) in dict.fromkeys(acts):
+            words = dict.fromkeys(others, "")
+            words[first] = _first_phrase(self.language, _UNDOING[act])
+            undoing = text
+            for at in sorted(words, reverse=True):
+                token = heard[at]
+                undoing = undoing[: token.start] + words[at] + undoing[token.end :]
+            yield " ".join(undoing.split())
+
+    def _acts_in(self, words: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Yield the acts in some words that can be undone, and the places of their words."""
+        found = [
+            (meaning, range(start, end))
+            for start in range(len(words))
+            for end, meaning in self.phrases.found(words, start)
+        ]
+        for meaning, places in found:
+            if meaning.role is Role.ACT and meaning.value in _UNDOING:
+                yield meaning.value, (*places,)
+            if meaning.role is not Role.VERB:
+                continue
+            for particle, after in found:
+                pair = (meaning.value, particle.value)
+                if particle.role is not Role.PARTICLE or after.start < places.stop:
+                    continue
+                for act in _UNDOING.keys() & {*self.acts.get(pair, ())}:
+                    yield act, (*places, *after)
 
     def stem(self, word: str) -> str:
         """Return a word of a name without its ending: "kuchni" and "kuchnia" are the same room.
@@ -386,6 +441,13 @@ _MODES: Final = read_language_files(
 def phrase_table(code: str) -> PhraseTable | None:
     """Return the phrases of a language as they are written, if there are any."""
     return _LANGUAGES.get(code)
+
+
+def _first_phrase(code: str, act: str) -> str:
+    """Return the first phrase for an act in a language that stands around no other words."""
+    acts = _LANGUAGES[code]["act"]
+    texts = divided(acts[act]) if isinstance(acts, dict) else ()
+    return next(text for text in texts if GAP not in text)
 
 
 @cache

@@ -678,7 +678,7 @@ class OfflineDispatcher(Hooks):
         for one in done:
             merged.success_results += one.success_results
             merged.failed_results += one.failed_results
-        merged.async_set_speech(in_sentences([*filter(None, speech)]))
+        merged.async_set_speech(in_sentences(speech))
         return merged
 
     async def _not_understood(

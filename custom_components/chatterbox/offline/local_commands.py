@@ -49,13 +49,14 @@ from ..home.request import QUESTION_ENDS
 from ..internals.conversation import built_in_agent
 from ..records.turn_record import found_nothing
 from ..settings.agent import AgentSettings, LocalCommands
+from ..speech.sentences import in_sentences
 from ..speech.text import REPORTS, AnswerContent, Statement, answer_content, asks_back
 from ..speech.text.times import prepare
 from .provider import (
     PROCESS_SENTENCE,
     answer_items,
+    calls_of,
     is_local_call,
-    sentence_call,
     speech_of,
     without_sentences,
 )
@@ -371,7 +372,7 @@ class LocalCommandsProvider(LeavableProvider):
                 return TextDelta(found.answer), end
             first = requests.goes_first(found)
             if first:
-                return [*_calling([self._call(words)])]
+                return [*_calling(calls_of(found, words))]
             return ()
         if own:
             speech = self._ending(own)
@@ -404,17 +405,11 @@ class LocalCommandsProvider(LeavableProvider):
             one for one in results if one.name == sentence or is_local_call(one.call_id)
         ]
 
-    def _call(self, words: str) -> ToolCall:
-        """Return the call that does what was recognized in the words."""
-        return (self._recognized.call if self._recognized else None) or sentence_call(
-            words
-        )
-
     def _ending(self, own: Sequence[ToolResult]) -> str | None:
         """Return what is said after a sentence was processed; None if it failed, and the model has to go on."""
         done = [result for result in own if not (result.is_error or result.synthetic)]
         if done:
-            return " ".join(filter(None, map(speech_of, done)))
+            return in_sentences(map(speech_of, done))
         if all(result.synthetic for result in own) or not self.requests.has_model:
             # it was refused, nobody said yes, or nobody else can help: the turn says
             # why
@@ -614,9 +609,9 @@ class LocalCommandsProvider(LeavableProvider):
             if check is None or is_asked_again or not self._may_propose:
                 return ()
             return await self._async_proposed(check, reason)
-        call = self._call(words)
+        *first, call = calls_of(self._recognized, words)
         if kind is _Kind.PLAIN and requests.acts:
-            return (call,)
+            return (*first, call)
         if check is None or not check.can_ask or call.name != PROCESS_SENTENCE.name:
             return ()
         if not await requests.async_is_known(words):

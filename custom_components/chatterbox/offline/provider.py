@@ -32,6 +32,7 @@ from ..agent.transcript import since_last_user_message
 from ..effects.recognition import RecognizedRequest
 from ..records.turn_record import found_nothing, parsed_content
 from ..settings.tool_names import SENTENCE_TOOL
+from ..speech.sentences import in_sentences
 
 SENTENCE: Final = "sentence"
 """The argument of the tool."""
@@ -82,7 +83,7 @@ class OfflineProvider:
         has_acted = any(self._is_own(result, request.tools) for result in results)
         # A directive asks for an answer from what is known.
         if has_acted or request.tool_choice is ToolChoiceMode.NONE or request.directive:
-            speech = " ".join(filter(None, map(speech_of, results)))
+            speech = in_sentences(map(speech_of, results))
             if speech:
                 yield self._announced(speech)
             elif results and not has_acted:
@@ -108,7 +109,8 @@ class OfflineProvider:
                 FinishReason.STOP, provider_items=answer_items(found)
             )
             return
-        yield ToolCallReady((found and found.call) or sentence_call(sentence))
+        for call in calls_of(found, sentence):
+            yield ToolCallReady(call)
         yield CompletionResult(
             FinishReason.TOOL_CALLS,
             provider_items=(NO_MODEL,),
@@ -163,6 +165,15 @@ def local_call(
     return ToolCall(
         id=f"{_LOCAL_CALL}{ulid_now()}", name=name, arguments=canonical_json(arguments)
     )
+
+
+def calls_of(request: RecognizedRequest | None, sentence: str) -> tuple[ToolCall, ...]:
+    """Return the calls that do what was recognized in a sentence, if anything was."""
+    if request is None or request.call is None:
+        return (sentence_call(sentence),)
+    if request.first:
+        return sentence_call(request.first), request.call
+    return (request.call,)
 
 
 def answer_items(request: RecognizedRequest) -> tuple[ProviderItem, ...]:

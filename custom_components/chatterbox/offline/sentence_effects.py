@@ -18,7 +18,7 @@ from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
 from homeassistant.components.media_player.const import INTENT_SET_VOLUME_RELATIVE
 from homeassistant.components.todo.const import DOMAIN as TODO
 from homeassistant.components.weather.const import INTENT_GET_WEATHER
-from homeassistant.const import STATE_PLAYING
+from homeassistant.const import STATE_CLOSED, STATE_OFF, STATE_PLAYING
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 
@@ -38,6 +38,7 @@ from ..effects.recognition import REQUEST_KINDS, RecognizedRequest, may_be_comma
 from ..home.entity_matches import entity_name
 from ..home.request import QUESTION_ENDS
 from ..internals.conversation import built_in_agent, slots_of
+from ..nlu.lexicon import lexicon
 from ..nlu.requests import (
     Choice,
     ListRequest,
@@ -87,6 +88,46 @@ async def async_sentence_effects(
                 {READ_ENTITIES: reads},
             )
     return NOTHING if effects is None else effects
+
+
+async def async_undoing(hass: HomeAssistant, user_input: ConversationInput) -> str:
+    """Return the command that undoes one, in the words of the person; empty if none is known to do so."""
+    words = lexicon(user_input.language)
+    done = await async_sentence_effects(hass, user_input)
+    if words is None or not _is_certain(done):
+        return ""
+    for text in words.undoing(user_input.text):
+        undoing = replace(user_input, text=text)
+        undone = await async_sentence_effects(hass, undoing)
+        if (
+            _is_certain(undone)
+            and undone.entity_ids == done.entity_ids
+            and _intents(undone).isdisjoint(_intents(done))
+            and not _adds_to(hass, undone)
+        ):
+            return text
+    return ""
+
+
+def _is_certain(effects: Effects) -> bool:
+    """Return whether it is known what is changed, and that nothing else is."""
+    return bool(effects.actions) and effects.is_known and not effects.is_guessed
+
+
+def _intents(effects: Effects) -> set[str]:
+    return {run.intent_type for run in effects.intents}
+
+
+def _adds_to(hass: HomeAssistant, undone: Effects) -> bool:
+    """Return whether more would be on than before: some of what was to be off for a while was off already."""
+    rest = [
+        one
+        for one in undone.entity_ids
+        if hass.states.is_state(one, STATE_OFF)
+        or hass.states.is_state(one, STATE_CLOSED)
+    ]
+    turns_on = intent.INTENT_TURN_ON in _intents(undone)
+    return turns_on and 0 < len(rest) < len(undone.entity_ids)
 
 
 def _entities_asked_about(

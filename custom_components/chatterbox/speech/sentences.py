@@ -244,10 +244,11 @@ def as_sentence(reason: str) -> str:
     return words if words.endswith(_ENDS) else f"{words}."
 
 
-def in_sentences(texts: Sequence[str]) -> str:
-    """Join texts, each but the last with a full stop: Home Assistant's "Turned on the light" has none."""
-    ended = map(_with_full_stop, texts[:-1])
-    last = texts[-1:]
+def in_sentences(texts: Iterable[str]) -> str:
+    """Join texts that are not empty, each but the last with a full stop: "Turned on the light" has none."""
+    spoken = [*filter(None, texts)]
+    ended = map(_with_full_stop, spoken[:-1])
+    last = spoken[-1:]
     return " ".join((*ended, *last))
 
 

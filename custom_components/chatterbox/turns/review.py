@@ -146,7 +146,7 @@ class TurnReview(ResponseComposer):
             unreachable,
             *(self.sentences[f"spoken_{one}"] for one in others[-1:]),
         ]
-        return in_sentences([*filter(None, sentences)])
+        return in_sentences(sentences)
 
     @override
     def announces(self, answer: str) -> bool:
