@@ -25,6 +25,7 @@ ARTICLE: Final = "article"
 SLIGHTLY: Final = "slightly"
 POLITE: Final = "polite"
 ACCENTED: Final = "accented"
+EXCEPT: Final = "except"
 COMMA: Final = ","
 _LETTER: Final = rf"[^\W\d_{HAN}]"
 _PAUSES: Final = ".!?;:¡¿。！？；：…"  # noqa: RUF001 - also Chinese marks
@@ -94,11 +95,18 @@ PhraseTable = dict[str, dict[str, str] | str]
 
 Beside roles, it has `article`, the fillers that are dropped before an item of a list,
 `slightly`, those with which a change is a small one, `polite`, those with which a
-command may end as a question, the texts of `_MARKS`,
+command may end as a question, `except`, the reversing words before what a command leaves
+out, the texts of `_MARKS`,
 `accented`, words that differ from others in an accent alone, such as "apagué", and
 `past_day`, the words around a weekday that is past: "last …".
 """
-_OF_FILLERS: Final = frozenset({ARTICLE, SLIGHTLY, POLITE})
+_VALUES_OF_ROLES: Final = {
+    ARTICLE: Role.FILLER,
+    SLIGHTLY: Role.FILLER,
+    POLITE: Role.FILLER,
+    EXCEPT: Role.REVERSING,
+}
+"""Sections that are values of a role."""
 _MARKS: Final = (
     "indefinite",
     "endings",
@@ -392,12 +400,11 @@ def _phrases(table: PhraseTable) -> Iterator[tuple[PhraseMeaning, str]]:
     for key, section in table.items():
         if key in {*_MARKS, ACCENTED, _PAST}:
             continue
-        is_filler = key in _OF_FILLERS
-        role = Role.FILLER if is_filler else Role(key)
+        role = _VALUES_OF_ROLES.get(key) or Role(key)
         if isinstance(section, dict):
             values = section
         else:
-            values = {key if is_filler else "": section}
+            values = {"" if key == role else key: section}
         for value, texts in values.items():
             for text in divided(texts):
                 yield PhraseMeaning(role, value), text

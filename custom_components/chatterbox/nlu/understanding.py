@@ -4,7 +4,7 @@ What the rules cannot explain is not understood. They are tried on the readings 
 sentence, the most likely first.
 """
 
-from collections.abc import Sequence, Set as AbstractSet
+from collections.abc import Iterable, Sequence, Set as AbstractSet
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -15,6 +15,7 @@ from .kinds import KINDS, EntityKind
 from .lexicon import (
     ARTICLE,
     COMMA,
+    EXCEPT,
     GAP,
     POLITE,
     SILENT,
@@ -168,7 +169,7 @@ def _requests(sentence: Parts) -> Sequence[SpokenRequest]:
     question = _question(whole)
     if question:
         return [question]
-    settings = _settings(whole)
+    settings = _settings(whole) or _with_exceptions(whole)
     if settings:
         return settings
     found: list[SpokenRequest] = []
@@ -192,6 +193,39 @@ def _requests(sentence: Parts) -> Sequence[SpokenRequest]:
         found += several
         surroundings = _after(several, surroundings)
     return [one for at, one in enumerate(found) if not _is_reason(one, found[at + 1 :])]
+
+
+def _with_exceptions(parts: Parts) -> Sequence[EntityCommand]:
+    """Return a command for all things but some: "turn off all lights except the desk lamp"; empty for others."""
+    spans = parts.spans
+    excepting = (one for one in parts.all(Role.REVERSING) if one.value == EXCEPT)
+    at = next(map(spans.index, excepting), len(spans))
+    before = parts.of(spans[:at])
+    after = parts.of(spans[at + 1 :])
+    if not after.all(*NAMING):
+        return ()
+    ending = after.all(*ACTING)
+    acting = [*before.all(*ACTING), *ending]
+    left_out = [span for span in after.spans if span not in ending]
+    whole = commands(parts.of([*before.spans, *ending]))
+    for named in ([*before.all(Role.KIND), *left_out], left_out):
+        some = _entities(commands(parts.of([*acting, *named])))
+        match whole:
+            case [EntityCommand(ids=ids) as command] if set() < some < ids:
+                return [replace(command, ids=ids - some)]
+            case _:
+                pass
+    return ()
+
+
+def _entities(requests: Iterable[SpokenRequest] | None) -> frozenset[str]:
+    """Return the entities of commands; none if one of them is something else."""
+    ids = set[str]()
+    for one in requests or ():
+        if not isinstance(one, EntityCommand):
+            return frozenset()
+        ids |= one.ids
+    return frozenset(ids)
 
 
 def _without_tag(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:

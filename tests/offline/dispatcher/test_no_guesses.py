@@ -21,7 +21,7 @@ PROHIBITIONS = [
     "don't turn on the hallway light",
     "do not turn off the hallway light",
     "please don't open the bedroom curtains",
-    "turn off all the lights except the desk lamp",
+    "turn off all the lights except the lava lamp",
     "did you turn on the hallway light",
 ]
 OTHER_TIMES = [

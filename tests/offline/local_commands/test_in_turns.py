@@ -162,7 +162,7 @@ async def test_what_is_read_word_by_word_needs_no_model_either(
         ),
         *(
             "turn on the counter light and close the attic blinds",
-            "turn off the lights except the desk lamp",
+            "turn off the lights except the lava lamp",
         ),
     ],
 )

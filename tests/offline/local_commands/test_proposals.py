@@ -404,7 +404,7 @@ async def test_a_list_is_a_kind_of_its_own(
         "Turn off the bedroom fan tonight",
         "Turn off the bedroom fan in five minutes",
         "Turn the bedroom fan off at 50",
-        "Turn off everything but the bedroom fan",
+        "Turn off everything but the fan in the attic",
         "My partner turned off the bedroom fan",
         "Should I turn off the bedroom fan?",
         "Turn off the fan in the attic",
