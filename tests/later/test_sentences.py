@@ -806,6 +806,7 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(
     )
     assert await described(home, "cancel the 5 minute timer") == "cancel five"
     assert await described(home, "cancel the pizza timer") == "cancel pizza"
+    assert await described(home, "cancel my next timer") == "cancel five"
     await async_get_plans(home).async_add(
         replace(remind("Timer"), id="long", words="in 0 hours 5400 seconds")
     )

@@ -116,6 +116,8 @@ _ON_KNOWN: Final = frozenset({"ask", "cancel"})
 """Acts on plans that are named by their kind or by words: "how long for the eggs?"."""
 _FIRST: Final = "first"
 """The sentence that is processed before the plan for its end is made, among the same."""
+_ONE_OF_SEVERAL: Final = frozenset({"next", "last"})
+"""Roles of words that tell which of several timers is meant."""
 _SAID_AT: Final = "said_at"
 """When the words of a request were said, among the arguments of its call until its time is clear."""
 _OF_WORDS: Final = frozenset({_FIRST, _SAID_AT})
@@ -781,7 +783,12 @@ class _Sentence:
         if "area" in slots:
             return []
         named = [plan for plan in timers if _is_called(plan.text, called)]
-        return named or (timers if name == intent.INTENT_TIMER_STATUS else [])
+        if named:
+            return named
+        roles = frozenset[str]().union(*(words.roles for _, words in self.readings))
+        if name == intent.INTENT_TIMER_STATUS or not _ONE_OF_SEVERAL.isdisjoint(roles):
+            return self._meant(timers, "", roles)
+        return []
 
     def _about_timers(
         self, name: str, timers: Sequence[FuturePlan], seconds: int
