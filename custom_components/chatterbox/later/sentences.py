@@ -1067,7 +1067,8 @@ class _Sentence:
         """Yield the ends of the times for which something is to last, each with what is left of the sentence."""
         text = self.user_input.text
         for before, at, names_end in lasting(self.language):
-            for found in re.finditer(rf"\b{before}\b", text, re.IGNORECASE):
+            spoken = re.finditer(rf"\b{before}\b", text, re.IGNORECASE)
+            for found in islice(spoken, _MOST_TIMES):
                 if not all(names_end and found[0] in one.words for one in self.times):
                     continue  # "por la noche" is a time of its own
                 ended = text[: found.start()] + at + text[found.end() :]
@@ -1080,7 +1081,8 @@ class _Sentence:
         """Yield times with a command that another one may undo then, and both: "turn it on, and off in an hour"."""
         words = lexicon(self.language)
         for time in self.times:
-            for first in words.joined(time.rest) if words else ():
+            joined = words.joined(time.rest) if words else ()
+            for first in islice(joined, _MOST_TIMES):
                 if self.user_input.text.startswith(first):
                     yield replace(time, rest=first.strip()), time.rest
 
