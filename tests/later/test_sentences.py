@@ -1528,7 +1528,7 @@ class TestWithoutAModel:
             {
                 "set an alarm": "When should I remind you?",
                 "in ten minutes": "At 6:52 this evening, in 10 minutes: spoken alarm.",
-                "cancel my alarm": "Cancelled: spoken alarm.",
+                "cancel my alarm": "Cancelled: spoken alarm, at 6:52 this evening.",
             },
             {
                 "remind me of the bins": "When should I remind you?",
@@ -1580,7 +1580,7 @@ class TestWithoutAModel:
                 "wake me up every day at 7 am": "Every day at seven in the morning: spoken alarm.",
                 "cancel tomorrow's alarm": "Which one should I cancel: "
                 "spoken alarm, every day at seven in the morning?",
-                "yes": "Cancelled: spoken alarm.",
+                "yes": "Cancelled: spoken alarm, every day at seven in the morning.",
                 "cancel my alarm": "No alarm is set.",
                 "cancel my reminder": "There are no reminders.",
             },

@@ -19,7 +19,7 @@ from ..speech.sentences import async_get_sentences
 from ..speech.text.times import Moment, names_days, recurs_on, spoken_time
 from .plans import Asker, FuturePlan, NotPlanned, PlanKind, plans_of, plans_of_guests
 from .schedule import async_get_schedule, due_about, moment_of, resolved_time
-from .telling import ReminderKind, async_reminder_kind, sun_words
+from .telling import ReminderKind, async_reminder_kind, due_text
 from .tool import due_order, plans_called, plans_named
 
 MOST_NAMED: Final = 5
@@ -159,12 +159,6 @@ class KnownPlans:
         )
         return uncapitalized(time)
 
-    def _due(self, plan: FuturePlan) -> str:
-        words = sun_words(plan, self.language)
-        if not words:
-            return self.time_of(moment_of(plan))
-        return uncapitalized(words)
-
     def say(
         self,
         key: str,
@@ -173,7 +167,9 @@ class KnownPlans:
         """Return a sentence about the first few of some plans, with their texts and times."""
         if self.is_of_guest and key.startswith(_NONE):
             key = "spoken_guests"
-        what = _listed((plan.text, self._due(plan)) for plan in plans[:MOST_NAMED])
+        what = _listed(
+            (plan.text, due_text(plan, self.language)) for plan in plans[:MOST_NAMED]
+        )
         return self.texts[key].format(
             plans=what,
             what=what,
@@ -184,7 +180,7 @@ class KnownPlans:
         common = {self.texts["later_alarm"], self.texts["later_timer"]}
         named = _listed(
             (
-                self._due(plan),
+                due_text(plan, self.language),
                 "" if plan.text in common else plan.text,
             )
             for plan in plans

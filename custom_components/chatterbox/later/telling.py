@@ -31,7 +31,7 @@ from homeassistant.helpers.translation import async_translate_state
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonValue
-from ..agent.text import base_language, capitalized
+from ..agent.text import base_language, capitalized, uncapitalized
 from ..approvals.notifications import OUTCOME_DATA, async_send, can_announce, phones_of
 from ..const import LOGGER
 from ..home.entity_matches import entity_name
@@ -102,6 +102,20 @@ def sun_words(
     if not follows_sun(plan.words, language):
         return ""
     return capitalized(plan.words)
+
+
+def due_text(plan: FuturePlan, language: str) -> str:
+    """Return when a plan is due, as it is said within a sentence; empty for one that waits for a state."""
+    words = sun_words(plan, language)
+    if not words and plan.due:
+        words = spoken_time(
+            plan.due,
+            now=dt_util.now(),
+            language=language,
+            every=plan.every,
+            has_distance=False,
+        )
+    return uncapitalized(words)
 
 
 def repetition_text(

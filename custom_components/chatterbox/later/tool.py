@@ -61,7 +61,7 @@ from .schedule import (
     moment_of,
     resolved_time,
 )
-from .telling import PERSON, async_reminder_kind, plan_text, time_text
+from .telling import PERSON, async_reminder_kind, due_text, plan_text, time_text
 from .triggers import SELDOM
 
 _KIND: Final = "kind"
@@ -924,6 +924,9 @@ async def _async_cancel(call: OwnCall) -> ToolAnswer:
         else:
             key = "later_cancelled"
         texts = ", ".join(plan.text for plan in cancelled)
+        if len(cancelled) == 1:
+            due = due_text(cancelled[0], call.language)
+            texts = ", ".join(filter(None, (texts, due)))
         spoken = sentences[key].format(
             count=len(cancelled),
             what=texts,
