@@ -316,7 +316,7 @@ class TurnRecording:
     origin: Origin
     """As in the events of the turn."""
     report: TurnRecord
-    is_wanted: bool = True
+    is_wanted: bool
     """Whether the speaker lets it be stored."""
     _is_recorded: bool = False
     _acknowledgement: Acknowledgement | None = None

@@ -38,8 +38,8 @@ class CalendarRequest(NamedTuple):
     action: str
     """`at` and `list` ask what is there, the first only at a time, `next` what comes next, `find` and `find_event` when
     something is, the first in words that may be about anything; `free`, `add`, `delete` and `move`."""
-    title: str = ""
-    calendar: str = ""
+    title: str
+    calendar: str
     """The id of one that is named."""
 
 

@@ -152,7 +152,7 @@ class PhraseMeaning:
     """One meaning of a phrase."""
 
     role: Role
-    value: str = ""
+    value: str
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -29,7 +29,7 @@ class DeviceSetting:
     ids: frozenset[str]
     values: Mapping[str, str | float | bool]
     """By the names that Home Assistant has for them."""
-    unit: str = ""
+    unit: str
     """Of temperatures: `celsius` or `fahrenheit`; empty for that of the home."""
 
 
@@ -127,11 +127,11 @@ class PlayRequest:
 
     query: str
     """The words that tell what is meant."""
-    words: str = ""
+    words: str
     """All words."""
-    ids: frozenset[str] = frozenset()
+    ids: frozenset[str]
     """The players that are named."""
-    is_each: bool = False
+    is_each: bool
     """Whether those are players of several places, each of which is to play it."""
 
 

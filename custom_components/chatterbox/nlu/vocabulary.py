@@ -70,9 +70,9 @@ class Named:
     """`ENTITY` or `PLACE`."""
     ids: frozenset[str]
     """Entity ids, or ids of areas."""
-    is_whole: bool = True
+    is_whole: bool
     """Whether it is the whole name, or an alias."""
-    is_kind: bool = False
+    is_kind: bool
     """Whether it is a part that may also mean another entity of a kind: "the heater"."""
 
 

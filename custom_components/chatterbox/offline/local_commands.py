@@ -148,13 +148,13 @@ class LocalRequests:
     history: Transcript
     is_refused: Callable[[], bool]
     """Tells whether the rules have refused a call of the turn: then nothing else is tried."""
-    is_new: bool = True
+    is_new: bool
     """Whether the words are a request. Those that answer a question are none."""
-    has_model: bool = True
+    has_model: bool
     """Whether a model answers. Without one, the provider handles all but requests with a call or an answer."""
-    check: ModelCheck | None = None
+    check: ModelCheck | None
     """None for words that are compared with nothing."""
-    is_of_guest: bool = False
+    is_of_guest: bool
 
     @property
     def acts(self) -> bool:

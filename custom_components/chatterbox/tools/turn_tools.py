@@ -169,20 +169,20 @@ class TurnTools(NamedTuple):
     """The home that the prompt lists."""
     request: Request
     """The words of the person, with which calls are compared; they are empty if they are not known."""
-    missing_apis: tuple[str, ...] = ()
+    missing_apis: tuple[str, ...]
     """Ids of chosen LLM APIs that Home Assistant does not have."""
-    prompt: str = ""
+    prompt: str
     """The part of the APIs' prompt that is the same for every speaker."""
-    context: str = ""
+    context: str
     """The part for this speaker or this moment."""
+    labels: Mapping[str, str]
+    """Ids of the APIs by the names of their tools. The agent's own tools have none."""
+    home_is_large: bool
+    """Whether the prompt only sums up the home, so that an agent needs a tool that finds entities."""
     own_prompt: str = ""
     """The sections of the prompt that the agent's own tools add; see `OwnTool.prompt`."""
-    labels: Mapping[str, str] = MappingProxyType({})
-    """Ids of the APIs by the names of their tools. The agent's own tools have none."""
     done_keys: Mapping[str, str] = MappingProxyType({})
     """Explained at `OwnTool.done`, by the names of the agent's own tools."""
-    home_is_large: bool = False
-    """Whether the prompt only sums up the home, so that an agent needs a tool that finds entities."""
 
     def told_of(self, definitions: tuple[ToolDefinition, ...]) -> Self:
         """Return these tools in the place of its own, and the prompt with the names by which a model sees them."""

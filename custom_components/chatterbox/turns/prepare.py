@@ -101,7 +101,7 @@ class TurnPrompt:
     """The same in every turn, unless the owner's template renders differently."""
     facts: tuple[str, ...]
     """The part for this moment, the time first."""
-    template_error: str | None = None
+    template_error: str | None
     """The error for which Home Assistant's own instructions replace the owner's; None if there is none."""
     omitted: tuple[str, ...] = ()
     """The facts that earlier messages hold."""

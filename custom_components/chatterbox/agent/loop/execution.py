@@ -33,7 +33,7 @@ class ToolRunner:
     dispatcher: ToolDispatcher
     hooks: HookChain
     tool_timeout: float
-    one_by_one: bool = False
+    one_by_one: bool
     """Whether each call waits for all calls before it."""
     _open_world: set[str] = field(default_factory=set)
     """Ids of the calls whose results count as outside content, even if the call fails."""
