@@ -88,10 +88,6 @@ _TOLD: Final = (
 )
 
 
-def _no_flaw(_: JsonObject) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
     """The schema of the final answer of a turn. Tools may be called before it."""
@@ -101,7 +97,7 @@ class OutputFormat:
     schema: JsonObject
     """JSON Schema; the top level is an object with properties."""
     flaw_of: Callable[[JsonObject], str] = field(
-        default=_no_flaw,
+        default=lambda _: "",
         compare=False,
     )
     """Describes, for the model, what is wrong with data that fits the schema; empty if it is valid."""

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final, TypedDict, Unpack, get_type_hints, overload, override
+from typing import Final, TypedDict, Unpack, get_type_hints, overload, override
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
@@ -80,11 +80,14 @@ def read_parameters(
         model = create_model(
             "Arguments", __config__=ConfigDict(extra="forbid"), **fields
         )  # type: ignore[call-overload]  # made of names that are known only now
-        schema = _without_titles(model.model_json_schema(schema_generator=_Generator))
+        schema = model.model_json_schema(schema_generator=_Generator)
     except PydanticUserError as err:
         raise TypeError(
             f"a parameter has a type that JSON cannot describe: {err.message}"
         ) from err
+    # Pydantic derives titles from class names.
+    for part in (schema, *schema.get("$defs", {}).values()):
+        part.pop("title", None)
     return Parameters(
         description, schema, tuple(parameter.name for parameter in parameters), model
     )
@@ -139,13 +142,6 @@ class _Generator(GenerateJsonSchema):
         detail: str,
     ) -> None:
         """Omit defaults that JSON cannot represent, without a warning: the function still has them."""
-
-
-def _without_titles(schema: dict[str, Any]) -> JsonObject:
-    """Remove the titles that pydantic derives from class names."""
-    for part in (schema, *schema.get("$defs", {}).values()):
-        part.pop("title", None)
-    return schema
 
 
 _SHOWN_PROBLEMS: Final = 5

@@ -437,10 +437,11 @@ class ActionReader:
     ) -> None:
         """Read a service call with its target in `data`. `source` is the action that causes it."""
         if domain == const.Platform.SCENE and service == "apply":
-            self._apply(
-                data.get(const.CONF_ENTITIES),
-                source,
-            )
+            states = parsed_states(self.hass, data.get(const.CONF_ENTITIES))
+            if states is None:
+                self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source))
+            else:
+                self._reproduce(states, source)
         elif domain == "script" and (entity_id := self._script_called(service)):
             self._add(EntityAction(entity_id, "script.turn_on"))
         elif domain in _TELLING:
@@ -747,17 +748,6 @@ class ActionReader:
             self._reproduce(states, action)
         elif entry is None or entry.platform not in _SCENES_OF_LIGHTS:
             self._unknowns.add(Unknown(UnknownReason.CONTENT, action))
-
-    def _apply(
-        self,
-        entities: object,
-        source: EntityAction | None,
-    ) -> None:
-        states = parsed_states(self.hass, entities)
-        if states is None:
-            self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source))
-        else:
-            self._reproduce(states, source)
 
     def _reproduce(
         self,

@@ -496,7 +496,12 @@ class _Composer:
             yield whole
             return
         is_played = {one.domain for one in states} == {MEDIA_PLAYER}
-        if command.act == "pause" and is_played and not self._plays():
+        plays = any(
+            self.hass.states.is_state(one.entity_id, STATE_PLAYING)
+            for one in self.names.entities
+            if one.domain == MEDIA_PLAYER
+        )
+        if command.act == "pause" and is_played and not plays:
             yield IntentCall(
                 _INTENTS[MEDIA_PLAYER]["pause"], {}
             )  # it says that nothing plays
@@ -533,13 +538,6 @@ class _Composer:
                 key,
             )
         return None
-
-    def _plays(self) -> bool:
-        """Return whether anything at home plays."""
-        players = (
-            one.entity_id for one in self.names.entities if one.domain == MEDIA_PLAYER
-        )
-        return any(self.hass.states.is_state(one, STATE_PLAYING) for one in players)
 
 
 def _is_of_several(members: object) -> bool:

@@ -68,7 +68,7 @@ from ..records.turn_record import (
 from ..settings.redaction import without_secrets
 from .actions import RUNNING, ActionReader, controlled_by, members_of
 from .device_intents import features_of
-from .effect import Effects, Unknown, UnknownReason
+from .effect import Effects, UnknownReason
 from .intents import intent_effects, is_question_intent
 from .silent_home import is_silent
 
@@ -323,18 +323,18 @@ def out_of_reach(
     if acts_elsewhere or effects.beside_entities:
         return frozenset()
     entity_ids = effects.entity_ids
-    controlled = controlled_by(effects) | set(map(_source_of, effects.unknowns))
+    # Empty for what may act on anything.
+    sources = {
+        one.source.entity_id
+        if one.source and one.reason is UnknownReason.CONTENT
+        else ""
+        for one in effects.unknowns
+    }
+    controlled = controlled_by(effects) | sources
     is_dead = all(
         is_unavailable(hass, entity_id) for entity_id in controlled or entity_ids
     )
     return entity_ids if is_dead else frozenset()
-
-
-def _source_of(unknown: Unknown) -> str:
-    """Return the entity whose content is unknown; empty for what may act on anything."""
-    if unknown.source and unknown.reason is UnknownReason.CONTENT:
-        return unknown.source.entity_id
-    return ""
 
 
 def unavailable_names(

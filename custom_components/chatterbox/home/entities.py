@@ -396,7 +396,14 @@ def _read_home(hass: HomeAssistant, assistant: str) -> Home:
         )
         for one, area_id in found
     ]
-    every.sort(key=_place_in_list)
+    every.sort(
+        key=lambda one: (
+            one.domain,
+            one.listed_name.casefold(),
+            one.listed_name,
+            one.entity_id,
+        )
+    )
     entities = [one for one in every if one.domain not in _LISTED_BY_TOOLS]
     elsewhere = [one for one in every if one.domain in _LISTED_BY_TOOLS]
     by_room: dict[str | None, list[ExposedEntity]] = {}
@@ -412,10 +419,6 @@ def _read_home(hass: HomeAssistant, assistant: str) -> Home:
         frozenset(classes - {""}),
         _told_classes(states),
     )
-
-
-def _place_in_list(one: ExposedEntity) -> tuple[str, ...]:
-    return one.domain, one.listed_name.casefold(), one.listed_name, one.entity_id
 
 
 def _rooms(hass: HomeAssistant) -> Mapping[str, Room]:

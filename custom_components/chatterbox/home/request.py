@@ -170,7 +170,7 @@ class Request:
             return frozenset()
         taken: dict[int, re.Match[str]] = {}
         counted: set[str] = set()
-        for match, wanted in sorted(found, key=lambda one: _precedence(one[0])):
+        for match, wanted in sorted(found, key=_precedence):
             places = [
                 place
                 for group in range(match.re.groups)
@@ -233,8 +233,9 @@ def _telling(names: tuple[str, ...]) -> frozenset[str]:
     return telling_words(*names)
 
 
-def _precedence(match: re.Match[str]) -> tuple[int, int, int]:
+def _precedence(found: tuple[re.Match[str], str]) -> tuple[int, int, int]:
     """Return a key by which the most words are first, of as many those that stand closest, then those said first."""
+    match, _ = found
     return (
         -sum(len(part.split()) for part in match.groups()),
         match.end() - match.start(),

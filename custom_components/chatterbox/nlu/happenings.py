@@ -329,8 +329,16 @@ def _entity_in(
 ) -> tuple[str, str] | None:
     """Return the one entity that is named and may be in a state, and that state as it has it."""
     able = {one.entity_id: _state_of(one, state) for one in parts.names.entities}
-    possible = [one for one in parts.names.entities if able[one.entity_id] is not None]
-    found = [one for one in possible if _is_subject(one, parts)]
+    possible = [
+        one
+        for one in parts.names.entities
+        if able[one.entity_id] is not None and _is_described(one, parts)
+    ]
+    found = [
+        one
+        for one in possible
+        if all(one.entity_id in named.ids for named in parts.named)
+    ]
     found = found or [one for one in possible if _is_part(one, parts)]
     if len(found) != 1:
         return None
@@ -364,15 +372,6 @@ def _state_of(
     return None
 
 
-def _is_subject(
-    entity: KnownEntity,
-    parts: Parts,
-) -> bool:
-    """Return whether all words that name something are about an entity."""
-    is_named = all(entity.entity_id in one.ids for one in parts.named)
-    return is_named and _is_described(entity, parts)
-
-
 def _is_part(
     entity: KnownEntity,
     parts: Parts,
@@ -384,8 +383,7 @@ def _is_part(
         for one in parts.all(Role.ENTITY)
     ]
     own = [_own_words(name, words) for name in entity.names]
-    is_within = bool(named) and all(any(one <= name for name in own) for one in named)
-    return is_within and _is_described(entity, parts)
+    return bool(named) and all(any(one <= name for name in own) for one in named)
 
 
 def _own_words(

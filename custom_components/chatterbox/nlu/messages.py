@@ -160,7 +160,7 @@ class _Request:
     def to_all(self) -> SpokenMessage | None:
         """Return a message for all."""
         for form in _sorted_forms(self.forms["all"]):
-            start = self._after_words(form.before)
+            start = after_phrase(self.heard, form.before, self.words)
             if start is not None and not self._names_others(start):
                 text = self._text(start, form.before)
                 if text:
@@ -204,19 +204,12 @@ class _Request:
         )
         return not (is_short and any(one.value == ARTICLE for _, one in meanings))
 
-    def _after_words(self, phrase: tuple[str, ...]) -> int | None:
-        return after_phrase(
-            self.heard,
-            phrase,
-            self.words,
-        )
-
     def _around(self, form: _Form) -> Iterator[tuple[int, int]]:
         """Yield the bounds of the words between the two parts of a form.
 
         Without a second part, each end is tried: the shortest first, but for several listeners.
         """
-        start = self._after_words(form.before)
+        start = after_phrase(self.heard, form.before, self.words)
         if start is None:
             return
         last = min(
@@ -256,7 +249,7 @@ class _Request:
         at = start
         is_named = False
         while at < end:
-            named = [*self._everyone(heard, at), *self._named(heard, at)]
+            named = [*self._named(heard, at)]
             is_named = bool(named)
             small = self.words.phrases.found(
                 heard,
@@ -279,19 +272,14 @@ class _Request:
             )
         return None
 
-    def _everyone(
+    def _named(
         self, heard: Sequence[str], at: int
     ) -> Iterator[tuple[int, frozenset[str], frozenset[str]]]:
-        """Yield the ends of the words for all that begin at a word. They name no room."""
+        """Yield the ends, rooms and people of what is named from a word on. Words for all at home name no room."""
         for phrase in map(_words, divided(self.forms["everyone"])):
             end = at + len(phrase)
             if tuple(heard[at:end]) == phrase:
                 yield end, frozenset(), frozenset()
-
-    def _named(
-        self, heard: Sequence[str], at: int
-    ) -> Iterator[tuple[int, frozenset[str], frozenset[str]]]:
-        """Yield the ends, rooms and people of the names that begin at a word."""
         for end, named in self.names.found(heard, at):
             if named.role is Role.PLACE:
                 yield end, named.ids, frozenset()

@@ -161,12 +161,6 @@ class _Request(Parts):
         return [one.removesuffix(TOLD) for one in self.values(Role.MODE)]
 
     @property
-    def is_mode_told(self) -> bool:
-        """Whether the word for a mode says that it is one: "eco mode", "Sparmodus"."""
-        modes = self.values(Role.MODE)
-        return any(one.endswith(TOLD) for one in modes)
-
-    @property
     def aspects(self) -> list[str]:
         return self.values(Role.ASPECT)
 
@@ -427,7 +421,10 @@ class _Request(Parts):
         is_switched = not {"on", "start"}.isdisjoint(self.acts)
         is_device = mode == "heat" and is_switched  # "turn on the heat"
         is_set_to = {"to", "on"}.intersection(self.values(Role.PREPOSITION))
-        is_named = self.acts or self.aspects or self.is_mode_told
+        is_mode_told = any(  # "eco mode", "Sparmodus"
+            one.endswith(TOLD) for one in self.values(Role.MODE)
+        )
+        is_named = self.acts or self.aspects or is_mode_told
         is_told = bool(is_named or amounts or is_set_to)
         has_numbers = not amounts or slot != _FAN
         return self.is_set and is_told and has_numbers and not is_device

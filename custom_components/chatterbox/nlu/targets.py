@@ -72,6 +72,7 @@ _TWO: Final = 2
 _NAMES: Final = SILENT | NAMING
 """The roles of words that only name something."""
 _DOING: Final = ACTING | {Role.STATE}
+"""The roles of words that say what is to be done: "bedroom off"."""
 
 
 def with_chosen(
@@ -87,7 +88,12 @@ def with_chosen(
         parts = Parts(reading.spans, reading)
         kinds = parts.values(Role.KIND)
         is_name = parts.by_role.keys() <= _NAMES and "everything" not in kinds
-        if not is_name or _may_act(parts):
+        beside = (
+            meaning.role
+            for span in parts.all(*SILENT)
+            for _, meaning in reading.meanings(span.start)
+        )
+        if not (is_name and _DOING.isdisjoint(beside)):
             continue
         meant = choice.ids.intersection(*(named.ids for named in parts.named))
         for place in parts.all(Role.PLACE):
@@ -98,16 +104,6 @@ def with_chosen(
         if len(entities) == 1:
             return choice.sentence.replace(GAP, entities[0].names[0])
     return ""
-
-
-def _may_act(parts: Parts) -> bool:
-    """Return whether a word beside the names may say what is to be done: "bedroom off"."""
-    meanings = (
-        meaning
-        for span in parts.all(*SILENT)
-        for _, meaning in parts.reading.meanings(span.start)
-    )
-    return any(one.role in _DOING for one in meanings)
 
 
 def places_of(parts: Parts) -> Sequence[frozenset[str | None]]:
@@ -166,19 +162,10 @@ class CommandTargets:
         for kind in kinds - {"everything"} if self._is_locking else kinds:
             able = self._having([KINDS[kind]], able)
         found = self._of_words(able, places)
-        if found and self._are_everywhere(found, places):
+        ids = found.ids if isinstance(found, Choice) else found
+        if ids and all(self.names.within(ids, areas) for areas in places):
             return found
         return None
-
-    def _are_everywhere(
-        self, found: frozenset[str] | Choice, places: Sequence[frozenset[str | None]]
-    ) -> bool:
-        """Return whether some of the entities are at each place."""
-        if isinstance(found, Choice):
-            ids = found.ids
-        else:
-            ids = found
-        return all(self.names.within(ids, areas) for areas in places)
 
     def _of_words(
         self, able: frozenset[str], places: Sequence[frozenset[str | None]]

@@ -720,7 +720,10 @@ def _unknown_name(reading: Reading) -> UnknownName | None:
     """Return the name in a command that nothing has, if that is all that is not explained."""
     spans = [span for span in reading.spans if span.role is not Role.FILLER]
     unknown = [at for at, span in enumerate(spans) if span.role is Role.UNKNOWN]
-    if not _is_one_name(unknown) or any(one.role is Role.REVERSING for one in spans):
+    if not 0 < len(unknown) <= _LONGEST_UNKNOWN:
+        return None
+    is_one_name = unknown[-1] - unknown[0] < len(unknown)
+    if not is_one_name or any(one.role is Role.REVERSING for one in spans):
         return None
     before = spans[: unknown[0]]
     after = spans[unknown[-1] + 1 :]
@@ -752,13 +755,6 @@ def _alike(
     of_kind = [one.names[0] for one in names.entities if kind.has(one)]
     called = [name for name in of_kind if last in tokens_of_phrase(name)]
     return tuple(dict.fromkeys((*called, *of_kind)))[:_MOST_ALIKE]
-
-
-def _is_one_name(unknown: Sequence[int]) -> bool:
-    """Return whether the unknown phrases of a sentence are few, and stand side by side."""
-    if not 0 < len(unknown) <= _LONGEST_UNKNOWN:
-        return False
-    return unknown[-1] - unknown[0] < len(unknown)
 
 
 def _is_noun(

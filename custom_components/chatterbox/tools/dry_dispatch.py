@@ -90,20 +90,27 @@ class DryDispatcher:
             )
             return outcome
         if isinstance(tool, llm.IntentTool):
-            missed = self._missed(tool, arguments)
+            context = self.offer.llm_context
+            missed = missed_by_intent(
+                self.hass,
+                tool.intent_type,
+                filled(arguments),
+                context.assistant,
+                llm.async_get_match_preferences(self.hass, context),
+            )
             if isinstance(missed, intent.MatchFailedError):
                 self.calls.append(DryCall(call, NOTHING, is_error=True))
-                assistant = self.offer.llm_context.assistant
                 return no_match_outcome(
                     explain_failure(
                         self.hass,
-                        assistant,
+                        context.assistant,
                         call.name,
                         missed,
                     ),
                     missed,
                 )
-            effects = _without(effects, missed)
+            left = [one for one in effects.actions if one.entity_id not in missed]
+            effects = replace(effects, actions=frozenset(left))
         self.calls.append(DryCall(call, effects))
         return self._done(effects)
 
@@ -153,16 +160,6 @@ class DryDispatcher:
             for one in own_tools(self.hass)
         )
 
-    def _missed(
-        self, tool: llm.IntentTool, arguments: JsonObject
-    ) -> intent.MatchFailedError | frozenset[str]:
-        context = self.offer.llm_context
-        slots = filled(arguments)
-        preferences = llm.async_get_match_preferences(self.hass, context)
-        return missed_by_intent(
-            self.hass, tool.intent_type, slots, context.assistant, preferences
-        )
-
     def _done(self, effects: Effects) -> ToolOutcome:
         response = intent.IntentResponse(
             language=self.offer.llm_context.language or self.hass.config.language
@@ -191,16 +188,3 @@ class DryDispatcher:
         )
         native = llm.ToolResult(llm.IntentResponseDict(response))
         return ToolOutcome(result_content(native), native=native)
-
-
-def _without(
-    effects: Effects,
-    entity_ids: frozenset[str],
-) -> Effects:
-    """Return effects without those on some entities."""
-    return replace(
-        effects,
-        actions=frozenset(
-            one for one in effects.actions if one.entity_id not in entity_ids
-        ),
-    )

@@ -508,7 +508,7 @@ class MergedApi(llm.API):
     prompt: str
     tools: list[llm.Tool]
     custom_serializer: CustomSerializer
-    requires_admin: bool = False
+    requires_admin: bool
     """Whether any of them is only for administrators. Home Assistant reads it since 2026.11."""
 
     @override
@@ -555,7 +555,7 @@ class MergeResult(NamedTuple):
 def merge_apis(
     hass: HomeAssistant,
     offers: Sequence[ApiOffer],
-    classes: frozenset[str] | None = None,
+    classes: frozenset[str] | None,
 ) -> MergeResult:
     """Merge several APIs. Tools that cannot be described to a model are left out.
 
@@ -691,7 +691,11 @@ def _definition(
     )
     key = (arguments, serializer, *about, *shown_as)
     described = _described(hass)
-    is_of_assist = _is_of_assist(own)
+    is_of_assist = (
+        own.integration == DOMAIN
+        or isinstance(own, llm.IntentTool | UnavailableTool)
+        or known_tool(own) is KnownTool.LIVE_CONTEXT
+    )
     is_lasting = is_of_assist and isinstance(tool, Hashable)
     if is_lasting and tool in described and described[tool].key == key:
         return described[tool].definition
@@ -770,15 +774,6 @@ def _form(
             llm.IntentTool,
         )
         or name not in _PARTS,
-    )
-
-
-def _is_of_assist(tool: llm.Tool) -> bool:
-    is_of_ours = tool.integration == DOMAIN
-    return (
-        is_of_ours
-        or isinstance(tool, llm.IntentTool | UnavailableTool)
-        or known_tool(tool) is KnownTool.LIVE_CONTEXT
     )
 
 

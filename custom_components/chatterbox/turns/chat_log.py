@@ -496,7 +496,13 @@ async def _deltas(
             for event in await follow(one):
                 report.add(event)
                 if isinstance(event, PromptReplaced):
-                    _replace_words(chat_log, event.text)
+                    # No later turn may send the original.
+                    latest = chat_log.content[-1]
+                    chat_log.content[-1] = (
+                        replace(latest, content=event.text)
+                        if isinstance(latest, UserContent)
+                        else UserContent(event.text)
+                    )
                 elif isinstance(event, ToolFinished):
                     call_id = event.result.call_id
                     name = event.result.name
@@ -540,16 +546,6 @@ def _assistant_delta(event: TurnEvent) -> AssistantContentDeltaDict | None:
             return {"native": message.provider_items}
         case _:
             return None
-
-
-def _replace_words(chat_log: ChatLog, text: str) -> None:
-    """Replace the user's text before anything else is added: no later turn may send the original."""
-    latest = chat_log.content[-1]
-    chat_log.content[-1] = (
-        replace(latest, content=text)
-        if isinstance(latest, UserContent)
-        else UserContent(text)
-    )
 
 
 def _saved(chat_log: ChatLog) -> ChatLog | None:

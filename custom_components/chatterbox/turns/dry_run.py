@@ -85,9 +85,9 @@ class DryTurn:
     """The calls in order, without those that only read."""
     facts: TurnFacts
     """Times and tokens."""
-    question: Question | None = None
+    question: Question | None
     """The question that it would ask; it waits for no answer."""
-    is_by_model: bool = False
+    is_by_model: bool
     """Whether a model has written the whole answer."""
 
 
@@ -162,7 +162,16 @@ class DryConversation:
         self._asker = asker
         home = silent_home(hass)
         self._agent = replace(
-            built.agent, hass=home, settings=_without_scripts(built.agent.settings)
+            built.agent,
+            hass=home,
+            # The scripts of the owner could do anything.
+            settings=replace(
+                built.agent.settings,
+                user_prompt_submit=None,
+                pre_tool_use=None,
+                post_tool_use=None,
+                pre_speech=None,
+            ),
         )
         self._is_model_alone = is_model_alone
         self._turns = AgentTurns(
@@ -301,17 +310,6 @@ class DryConversation:
             ),
             recording,
         )
-
-
-def _without_scripts(settings: AgentSettings) -> AgentSettings:
-    """Return settings without the scripts of the owner, which could do anything."""
-    return replace(
-        settings,
-        user_prompt_submit=None,
-        pre_tool_use=None,
-        post_tool_use=None,
-        pre_speech=None,
-    )
 
 
 @dataclass(slots=True)

@@ -474,11 +474,6 @@ class TurnInput:
         return answer is not None and answer.channel is not ApprovalWay.VOICE
 
     @property
-    def stored_text(self) -> str:
-        """The words that are stored of this input: all that was recognized."""
-        return self.recognized or self.user_input.text
-
-    @property
     def is_heard(self) -> bool:
         """Return whether the answer is spoken."""
         return (

@@ -189,7 +189,8 @@ class AgentTurns:
 
     def _new_record(self, turn_input: TurnInput) -> TurnRecord:
         record = turn_input.source.new_record(
-            turn_input.stored_text, self._subentry.subentry_id
+            turn_input.recognized or turn_input.user_input.text,
+            self._subentry.subentry_id,
         )
         record.is_stored = record.is_stored and not turn_input.speaker.is_guest
         return record
@@ -200,8 +201,11 @@ class AgentTurns:
         prepared = await async_prepare(
             self._agent, turn_input, chat_log, record, self._prompts
         )
-        if prepared.settings is self._agent.settings:
-            self._note_missing(prepared.tools.missing_apis)
+        missing = prepared.tools.missing_apis
+        is_usual = prepared.settings is self._agent.settings
+        if is_usual and missing != self._missing_apis:
+            self._missing_apis = missing
+            async_report_missing_tools(self._hass, self._subentry, missing)
         if prepared.template_error != self._template_error:
             self._note_template(prepared.template_error)
         return prepared
@@ -338,16 +342,6 @@ class AgentTurns:
             and self._latest.get(str(record.origin["conversation_id"])) is record
         ):
             async_get_approvals(self._hass).note_heard(question_id)
-
-    def _note_missing(self, apis: tuple[str, ...]) -> None:
-        """Report missing sources of tools, and their return."""
-        if apis != self._missing_apis:
-            self._missing_apis = apis
-            async_report_missing_tools(
-                self._hass,
-                self._subentry,
-                apis,
-            )
 
     def _note_template(self, error: str | None) -> None:
         """Report instructions that cannot be rendered, and their recovery."""

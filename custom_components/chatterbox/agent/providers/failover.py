@@ -320,7 +320,8 @@ class FailoverProvider(LeavableProvider):
         position = candidate.position
         is_last = not may_retry or position == len(self._providers) - 1
         left = self._ends_at - self._clock.now()
-        silent = self._share(position)
+        waited_for = max(len(self._providers) - 1 - position, 1)
+        silent = left * _WAITING_SHARE / waited_for
         if is_last:
             longest = left
         else:
@@ -344,14 +345,6 @@ class FailoverProvider(LeavableProvider):
             if one.check and one.breaker.state is BreakerState.CLOSED
         )
         return any(self._spent(one) is None for one in working)
-
-    def _share(self, position: int) -> float:
-        """Return the seconds that a provider may take to start without telling that it gets on."""
-        waited_for = max(
-            len(self._providers) - 1 - position,
-            1,
-        )
-        return (self._ends_at - self._clock.now()) * _WAITING_SHARE / waited_for
 
 
 def _passed_on(

@@ -355,7 +355,8 @@ def _error(
     what: str,
     secret: str,
 ) -> ProviderError:
-    message = _message_line(report, secret)
+    text = report.message.replace(secret, _HIDDEN) if secret else report.message
+    message = _line(_MASKED_KEY.sub(_HIDDEN, text[:_WORDS_READ]))
     error = _error_saying(
         f"{what}: {message}" if message else what,
         status,
@@ -395,14 +396,6 @@ def _error_saying(
         else ProviderFailed
     )
     return next(meant, STATUS_ERRORS.get(status, other))(message)
-
-
-def _message_line(report: _Report, secret: str) -> str:
-    if secret:
-        item = report.message.replace(secret, _HIDDEN)
-    else:
-        item = report.message
-    return _line(_MASKED_KEY.sub(_HIDDEN, item[:_WORDS_READ]))
 
 
 def _line(text: str) -> str:

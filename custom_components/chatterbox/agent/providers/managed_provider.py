@@ -295,7 +295,7 @@ class StartedStream:
     first: ProviderEvent
     rest: AsyncGenerator[ProviderEvent]
     clock: Clock
-    fitted: FittedRequest | None = None
+    fitted: FittedRequest | None
     """The request as it was fitted into a context window, if it was."""
 
     async def after(
@@ -408,10 +408,6 @@ def as_it_is(request: CompletionRequest) -> CompletionRequest:
     return request
 
 
-def without_budget() -> None:
-    """Allow all requests to a provider, whatever they cost."""
-
-
 type Prefix = tuple[str, str, Tools]
 """The name of a model, and the instructions and tools, which it reads before anything else."""
 
@@ -519,7 +515,7 @@ class ManagedProvider:
     """Identifies the provider that answered; names may be ambiguous."""
     check: Callable[[], Coroutine[object, object, None]] | None = None
     """Checks whether the service would answer; raises a `ProviderError`. None if no check is needed."""
-    spent: Callable[[], BudgetSpent | None] = without_budget
+    spent: Callable[[], BudgetSpent | None] = lambda: None
     """Returns an error if the budget of the model is spent: then no turn is started with it or handed to it."""
     fitter: PromptFitter | None = None
     """Fits requests into the context window of the model. None sends them as they are."""

@@ -838,7 +838,7 @@ class CallText:
     """False if it is a call only if it can be parsed as one, else text."""
     closed: bool
     """False if the message ended first."""
-    addressed: bool = True
+    addressed: bool
     """False for arguments without a tool, unless they name it."""
 
 
@@ -957,7 +957,12 @@ class MarkupScanner:
                     return True
                 if found == NOT_YET and not final:
                     return False
-                if found == NOT_YET and self._is_cut_marker(marker):
+                is_marker = (
+                    marker.region.kind is not Kind.MAYBE_CALL
+                    and self._held[self._at] in "<[◁"
+                    and len(self._held) - self._at >= _SURELY_A_MARKER
+                )
+                if found == NOT_YET and is_marker:
                     self._at = len(self._held)
                     return False
             place = _PLACE.search(
@@ -966,12 +971,6 @@ class MarkupScanner:
             )
             self._say_until(place.start() if place else len(self._held))
         return False
-
-    def _is_cut_marker(self, marker: Marker) -> bool:
-        by_itself = (
-            marker.region.kind is not Kind.MAYBE_CALL and self._held[self._at] in "<[◁"
-        )
-        return by_itself and len(self._held) - self._at >= _SURELY_A_MARKER
 
     def _say_until(self, end: int) -> None:
         text = self._held[self._at : end]

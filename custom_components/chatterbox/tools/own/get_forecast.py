@@ -195,7 +195,8 @@ def _choose_kind(
     wanted: str,
 ) -> ForecastKind | None:
     """Return the kind of forecast to get, or None for the current weather alone."""
-    kinds = supported_kinds(state)
+    features = features_of(state)
+    kinds = [kind for kind in _KINDS if features & _KINDS[kind].feature]
     if not wanted:
         return kinds[0] if kinds else None
     if wanted in kinds:
@@ -241,12 +242,6 @@ async def _async_forecast(
         "list[JsonObjectType]",
         entry.get("forecast", []),
     )
-
-
-def supported_kinds(state: State) -> tuple[ForecastKind, ...]:
-    """Return the kinds of forecast that a weather entity supports, the most useful first."""
-    features = features_of(state)
-    return tuple(kind for kind in _KINDS if features & _KINDS[kind].feature)
 
 
 def current_conditions(state: State) -> JsonObject:

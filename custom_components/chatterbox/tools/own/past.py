@@ -314,23 +314,11 @@ async def _async_of_device(question: _Question) -> list[State]:
     ]
     meters, _ = await async_consumption(hass)
     found += [meter for meter, called in meters.items() if compared(called) == wanted]
-    return _exposed(question, dict.fromkeys(found))
-
-
-def _exposed(
-    question: _Question,
-    entity_ids: Iterable[str],
-) -> list[State]:
-    """Return the states of the entities that are exposed."""
     return [
         state
-        for entity_id in entity_ids
-        if async_should_expose(
-            question.hass,
-            question.assistant,
-            entity_id,
-        )
-        and (state := question.hass.states.get(entity_id))
+        for entity_id in dict.fromkeys(found)
+        if async_should_expose(hass, question.assistant, entity_id)
+        and (state := hass.states.get(entity_id))
     ]
 
 
@@ -855,7 +843,9 @@ def _answer(
         notes.append(
             f"Left out, since it would take too long: {listed(left_out, _MOST_NAMES)}."
         )
-    if question.is_older_than_states and _tells_states(answers):
+    # Statistics are kept longer than states.
+    tells_states = any({"used", "lowest"}.isdisjoint(one) for one in answers)
+    if question.is_older_than_states and tells_states:
         notes.append(
             f"States are kept for {days_kept(question.hass)} days, so what was before that is not known. Say so."
         )
@@ -874,11 +864,6 @@ def _answer(
 
 def _without_details(answer: JsonObject) -> JsonObject:
     return {key: value for key, value in answer.items() if key not in _DETAILS}
-
-
-def _tells_states(answers: Sequence[JsonObject]) -> bool:
-    """Return whether an answer is from states, which are not kept as long as statistics."""
-    return any({"used", "lowest"}.isdisjoint(one) for one in answers)
 
 
 def _names_in(answers: Sequence[JsonObject]) -> str:
