@@ -9,7 +9,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
-from typing import Final
+from typing import Final, TypedDict
 
 import voluptuous as vol
 from homeassistant import const
@@ -25,7 +25,6 @@ from homeassistant.components.cover import (
     ATTR_POSITION,
     ATTR_TILT_POSITION,
 )
-from homeassistant.components.lock import LockState
 from homeassistant.components.media_player.const import (
     ATTR_MEDIA_CONTENT_ID,
     ATTR_MEDIA_CONTENT_TYPE,
@@ -44,6 +43,7 @@ from homeassistant.helpers.target import (
 )
 from homeassistant.helpers.template import Template, is_template_string
 
+from ..agent.text import read_data_file
 from ..internals.homeassistant import parsed_states, states_of_scene
 from ..internals.script import script_of
 from ..settings.rules import ToolSource
@@ -66,24 +66,19 @@ TARGET_KEYS: Final = (
     const.ATTR_LABEL_ID,
 )
 
-_HELPERS: Final = frozenset(
-    {
-        "automation",
-        "counter",
-        "group",
-        "input_boolean",
-        "input_button",
-        "input_datetime",
-        "input_number",
-        "input_select",
-        "input_text",
-        "schedule",
-        "script",
-        "timer",
-    }
-)
+
+class _Facts(TypedDict):
+    """What actions do, as `actions.toml` lists it."""
+
+    domains: dict[str, frozenset[str]]
+    protection: dict[str, int]
+    lock_services: dict[str, str]
+
+
+_FACTS: Final = read_data_file(__file__, _Facts)
+_DOMAINS: Final = _FACTS["domains"]
 _ENTITY_DOMAINS: Final = (
-    frozenset(platform.value for platform in const.Platform) | _HELPERS
+    frozenset(platform.value for platform in const.Platform) | _DOMAINS["helpers"]
 )
 
 
@@ -259,41 +254,10 @@ _GENERIC: Final = frozenset(
 RUNNING: Final = frozenset({"script.turn_on", "script.toggle", "automation.trigger"})
 """Actions that run the sequence of an entity."""
 _ACTIVATING: Final = "scene.turn_on"
-SELF_CONTAINED: Final = frozenset(
-    {
-        "alarm_control_panel",
-        "climate",
-        "cover",
-        "fan",
-        "humidifier",
-        "lawn_mower",
-        "light",
-        "lock",
-        "media_player",
-        "number",
-        "remote",
-        "select",
-        "siren",
-        "switch",
-        "text",
-        "todo",
-        "vacuum",
-        "valve",
-        "water_heater",
-        "counter",
-        "input_boolean",
-        "input_datetime",
-        "input_number",
-        "input_select",
-        "input_text",
-        "timer",
-    }
-)
+SELF_CONTAINED: Final = _DOMAINS["self_contained"]
 """Domains whose services change nothing but entities of that domain, whatever their data."""
 _KNOWN_GENERIC: Final = _GENERIC | {"update_entity"}
 """Services of `homeassistant` that do nothing but what their names say to the entities that they target."""
-_TELLING: Final = frozenset({"logbook", "persistent_notification", "system_log"})
-"""Domains whose actions only show a message at home."""
 _SPEAKING: Final = frozenset({const.Platform.NOTIFY, const.Platform.TTS})
 _INSTRUCTING: Final = frozenset(
     {"assist_satellite.start_conversation", "conversation.process"}
@@ -318,39 +282,12 @@ _TARGET_TEMPERATURES: Final = (
     ATTR_TARGET_TEMP_LOW,
     ATTR_TARGET_TEMP_HIGH,
 )
-_PROTECTION: Final[Mapping[str, int]] = {
-    "alarm_control_panel.alarm_arm_custom_bypass": 1,
-    "alarm_control_panel.alarm_arm_home": 1,
-    "alarm_control_panel.alarm_arm_night": 2,
-    "alarm_control_panel.alarm_arm_vacation": 3,
-    "alarm_control_panel.alarm_arm_away": 3,
-}
+_PROTECTION: Final = _FACTS["protection"]
 """How much the ways of arming protect."""
 _MOST_PROTECTION: Final = 4
 """Of an alarm that is going off, is arming, or whose state is unknown."""
-_SCENES_OF_LIGHTS: Final = frozenset({"deconz", "hue"})
-"""Integrations whose scenes contain only lights, although it is unknown which."""
 _OPEN: Final = frozenset({const.STATE_OPEN, const.STATE_OPENING})
 _CLOSED: Final = frozenset({const.STATE_CLOSED, const.STATE_CLOSING})
-_LOCK_SERVICES: Final[Mapping[str, str]] = {
-    LockState.LOCKED: "lock",
-    LockState.LOCKING: "lock",
-    LockState.UNLOCKED: "unlock",
-    LockState.UNLOCKING: "unlock",
-    LockState.OPEN: "open",
-    LockState.OPENING: "open",
-}
-_ON_OFF_DOMAINS: Final = frozenset(
-    {
-        "automation",
-        "group",
-        "input_boolean",
-        "light",
-        "remote",
-        "switch",
-    }
-)
-"""Domains whose states are all reached by turning on or off."""
 
 _BRANCHING_STEPS: Final = frozenset(
     {
@@ -444,7 +381,7 @@ class ActionReader:
                 self._reproduce(states, source)
         elif domain == "script" and (entity_id := self._script_called(service)):
             self._add(EntityAction(entity_id, "script.turn_on"))
-        elif domain in _TELLING:
+        elif domain in _DOMAINS["telling"]:
             return
         elif domain in _SPEAKING:  # older actions have no entity, or that of a player
             named = action_targets(self.hass, domain, data) if has_target(data) else ()
@@ -746,7 +683,7 @@ class ActionReader:
         entry = er.async_get(self.hass).async_get(action.entity_id)
         if states is not None:
             self._reproduce(states, action)
-        elif entry is None or entry.platform not in _SCENES_OF_LIGHTS:
+        elif entry is None or entry.platform not in _DOMAINS["scenes_of_lights"]:
             self._unknowns.add(Unknown(UnknownReason.CONTENT, action))
 
     def _reproduce(
@@ -929,13 +866,13 @@ def reproducing_actions(state: State) -> frozenset[str]:
             return frozenset({f"{const.Platform.VALVE}.open_valve"})
         case "valve" if state.state in _CLOSED:
             return frozenset({f"{const.Platform.VALVE}.close_valve"})
-        case "lock" if state.state in _LOCK_SERVICES:
-            return frozenset({f"{const.Platform.LOCK}.{_LOCK_SERVICES[state.state]}"})
+        case "lock" if service := _FACTS["lock_services"].get(state.state):
+            return frozenset({f"{const.Platform.LOCK}.{service}"})
         case "alarm_control_panel":
             return frozenset(
                 {f"{const.Platform.ALARM_CONTROL_PANEL}.{_alarm_service(state.state)}"}
             )
-        case domain if domain in _ON_OFF_DOMAINS and state.state in {
+        case domain if domain in _DOMAINS["switched"] and state.state in {
             const.STATE_ON,
             const.STATE_OFF,
         }:

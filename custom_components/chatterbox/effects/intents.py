@@ -11,21 +11,18 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 import voluptuous as vol
-from homeassistant.components.button import DOMAIN as BUTTON_DOMAIN
 from homeassistant.components.climate import ATTR_HVAC_MODE, HVACMode
 from homeassistant.components.conversation import DOMAIN
-from homeassistant.components.cover import DOMAIN as COVER_DOMAIN
 from homeassistant.components.intent import OnOffIntentHandler
-from homeassistant.components.lock import DOMAIN as LOCK_DOMAIN
 from homeassistant.components.media_player.const import ATTR_GROUP_MEMBERS
 from homeassistant.components.todo.const import DOMAIN as TODO, TodoItemStatus
-from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN
 from homeassistant.const import SERVICE_TURN_OFF, SERVICE_TURN_ON
 from homeassistant.core import Context, HomeAssistant, State
 from homeassistant.helpers import entity_registry as er, intent
 from homeassistant.helpers.script import Script
 
 from ..agent.messages import JsonValue
+from ..agent.text import read_data_file
 from ..home.entity_matches import matching_states
 from ..home.name_index import NameIndex
 from ..internals.intent import (
@@ -50,19 +47,8 @@ from .effect import (
 _OWN: Final = "homeassistant."
 """Prefix of the modules of Home Assistant's own handlers."""
 
-_ON_OFF_SERVICES: Final[Mapping[tuple[str, str], str]] = {
-    (BUTTON_DOMAIN, SERVICE_TURN_ON): "press",
-    ("input_button", SERVICE_TURN_ON): "press",
-    (COVER_DOMAIN, SERVICE_TURN_ON): "open_cover",
-    (COVER_DOMAIN, SERVICE_TURN_OFF): "close_cover",
-    (LOCK_DOMAIN, SERVICE_TURN_ON): "lock",
-    (LOCK_DOMAIN, SERVICE_TURN_OFF): "unlock",
-    (VALVE_DOMAIN, SERVICE_TURN_ON): "open_valve",
-    (VALVE_DOMAIN, SERVICE_TURN_OFF): "close_valve",
-}
-"""Services for on and off in other domains. Source: `homeassistant.components.intent.OnOffIntentHandler`."""
-
-
+_ON_OFF_SERVICES: Final = read_data_file(__file__, dict[str, str])
+"""Services for on and off in other domains."""
 _READS: Final = Reach()
 _NO_CONTEXT: Final = Context()
 
@@ -447,7 +433,7 @@ def _service(
     except intent.IntentHandleError:
         return None
     if isinstance(handler, OnOffIntentHandler):
-        special = _ON_OFF_SERVICES.get((state.domain, service))
+        special = _ON_OFF_SERVICES.get(f"{state.domain}.{service}")
     else:
         special = None
     if special:

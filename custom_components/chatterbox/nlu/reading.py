@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Final, Self
 
-from ..agent.text import HAN, MOST_UNDERSTOOD, plain
+from ..agent.text import HAN, MOST_UNDERSTOOD, plain, read_data_file
 from ..speech.text.phrases import Token, coverings
 from .lexicon import COMMA, SMALL, Lexicon, PhraseMeaning, Role
 from .requests import Surroundings
@@ -21,17 +21,7 @@ from .zones import zones
 MOST_WORDS: Final = 40
 """Words of a sentence that is read. A longer one is a story."""
 MOST_READINGS: Final = 24
-_COSTS: Final[Mapping[Role, float]] = {
-    Role.FILLER: 0.6,
-    Role.PREPOSITION: 0.6,
-    Role.AND: 0.7,
-    Role.ACT: 0.9,
-    Role.VERB: 0.5,
-    Role.PARTICLE: 0.9,
-    Role.MODE: 0.85,
-    Role.ZONE: 1.5,
-    Role.UNKNOWN: 6.0,
-}
+_COSTS: Final = read_data_file(__file__, dict[Role, float])
 _COST: Final = 1.0
 _COST_OF_PART: Final = 1.3
 """The cost of a part of a name, before which other readings of the same words go."""

@@ -67,6 +67,7 @@ NOT_AVAILABLE: Final = (
 
 
 class _Forms(TypedDict):
+    cached: list[str]
     unlisted: list[str]
     descriptions: dict[str, str]
     groups: list[ToolGroup]
@@ -88,22 +89,6 @@ _PARTS: Final = {
     for group in _FORMS["groups"]
     for action, tool in group.actions.items()
 }
-_CACHED: Final = frozenset(
-    {
-        "assist_satellite",
-        "calendar",
-        "climate",
-        "fan",
-        "humidifier",
-        "intent",
-        "lawn_mower",
-        "light",
-        "llm",
-        "todo",
-        "vacuum",
-    }
-)
-"""Platforms whose tools and prompt depend on nothing but the exposed home, the intents, and the speaker's device."""
 _OWN_MODULES: Final = ("homeassistant.components.", f"{INTEGRATION}.")
 """Prefixes of the modules whose prompts are the same for every speaker, except for those of the intent integration."""
 
@@ -385,7 +370,7 @@ class _Question:
         if stored:
             return stored
         offer = self._answer(platform, self.llm_context)
-        if domain in _CACHED and _is_of_home_assistant(platform):
+        if domain in _FORMS["cached"] and _is_of_home_assistant(platform):
             self.stored[domain] = offer
         return offer
 

@@ -22,6 +22,7 @@ from ..messages import (
     canonical_json,
     described_tools,
 )
+from ..text import read_data_file
 
 _HUNDREDTHS: Final = 100
 _LETTERS: Final = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
@@ -33,22 +34,12 @@ _DIGIT: Final = 60
 """Some tokenizers join three digits, some none."""
 _SIGN: Final = 50
 """Punctuation, line breaks and brackets, of which tokenizers join some."""
-_SCRIPTS: Final = (
-    (
-        bytes(range(0x03)),
-        100,
-    ),  # Latin letters with marks: they break the word that they stand in
-    (bytes(range(0x03, 0x07)), 40),  # Greek, Cyrillic, Hebrew, Arabic
-    (bytes(range(0x07, 0x1E)), 80),  # the scripts of India and of South East Asia
-    (bytes(range(0x1E, 0x2F)), 100),  # Latin letters with two marks, signs and arrows
-    (bytes(range(0x2F, 0xAC)), 90),  # Chinese and Japanese
-    (bytes(range(0xAC, 0xD8)), 80),  # Korean
-    (
-        bytes(range(0xD8, 0xE0)),
-        125,
-    ),  # halves of emoji, and of scripts that tokenizers spell byte by byte
-    (bytes(range(0xE0, 0x100)), 100),
-)
+_SCRIPTS: Final = [
+    (bytes(range(first, after)), weight)
+    for first, after, weight in read_data_file(
+        __file__, dict[str, tuple[int, int, int]]
+    ).values()
+]
 """Weights by the first byte of a character in UTF-16: they are counted a hundred times as fast as characters."""
 
 _MESSAGE: Final = 6

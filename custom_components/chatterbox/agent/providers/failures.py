@@ -9,27 +9,22 @@ import errno
 import json
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Annotated, Final, TypedDict
 
 import aiohttp
 from pydantic import BeforeValidator
 
 from .. import errors
 from ..errors import (
-    ConnectTimeout,
-    CreditSpent,
-    FirstTokenTimeout,
     ModelLoading,
     PromptTooLong,
     ProviderBusy,
     ProviderError,
     ProviderFailed,
-    ProviderRejectedKey,
     ProviderRejectedRequest,
     ProviderReplyInvalid,
     ProviderUnreachable,
@@ -53,19 +48,21 @@ _MILLISECONDS: Final = re.compile("[0-9]{13}")
 _MASKED_KEY: Final = re.compile(r"(?<!\S)\S*\*{2,}\S*|\bsk-[\w-]+")
 """A key as services repeat it: whole or with asterisks."""
 
-STATUS_ERRORS: Final[Mapping[int, type[ProviderError]]] = {
-    HTTPStatus.UNAUTHORIZED: ProviderRejectedKey,
-    HTTPStatus.FORBIDDEN: ProviderRejectedKey,
-    HTTPStatus.PAYMENT_REQUIRED: CreditSpent,
-    # a wrong path; a missing model says so in its body
-    HTTPStatus.NOT_FOUND: ProviderReplyInvalid,
-    HTTPStatus.METHOD_NOT_ALLOWED: ProviderReplyInvalid,
-    HTTPStatus.REQUEST_TIMEOUT: ProviderUnreachable,
-    HTTPStatus.TOO_MANY_REQUESTS: ProviderBusy,
-    HTTPStatus.SERVICE_UNAVAILABLE: ProviderBusy,
-    OVERLOADED: ProviderBusy,
-}
-"""Other 4xx mean `ProviderRejectedRequest`, other 5xx `ProviderFailed`."""
+type _ErrorClass = Annotated[
+    type[ProviderError], BeforeValidator(lambda name: vars(errors)[name])
+]
+
+
+class _Meanings(TypedDict):
+    """What failures mean, as `error_meanings.toml` lists them."""
+
+    statuses: dict[int, _ErrorClass]
+    exceptions: dict[str, tuple[_ErrorClass, str]]
+
+
+_MEANINGS: Final = read_data_file(__file__, _Meanings, "error_meanings.toml")
+CONNECTION_ERRORS: Final = _MEANINGS["exceptions"]
+"""Errors of `aiohttp` by the names of their classes; the nearest base class counts."""
 
 
 def _any_of(patterns: list[str]) -> re.Pattern[str]:
@@ -87,9 +84,7 @@ class FailureWording:
     """The feature that the model does not accept, for the log."""
     statuses: frozenset[int] = frozenset()
     """Of responses of which it says more than their status."""
-    error: Annotated[
-        type[ProviderError], BeforeValidator(lambda name: vars(errors)[name])
-    ] = ProviderError
+    error: _ErrorClass = ProviderError
     """The error of such a response."""
 
     def search(self, text: str) -> re.Match[str] | None:
@@ -110,63 +105,6 @@ _TOOL_SETTINGS: Final = {
 _OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 429, 500, 503})
 """Of prompts that are too long. 429: beyond the tokens per minute; 500 and 503: local servers."""
 
-CONNECTION_ERRORS: Final[
-    Mapping[type[BaseException], tuple[type[ProviderError], str]]
-] = {
-    aiohttp.ConnectionTimeoutError: (
-        ConnectTimeout,
-        "no connection to the service in time",
-    ),
-    aiohttp.ServerTimeoutError: (
-        FirstTokenTimeout,
-        "the service did not answer in time",
-    ),
-    aiohttp.ClientSSLError: (
-        ProviderUnreachable,
-        "no secure connection (TLS) to the service",
-    ),
-    aiohttp.ServerFingerprintMismatch: (
-        ProviderUnreachable,
-        "the certificate of the service is not the expected one",
-    ),
-    aiohttp.ClientConnectorDNSError: (
-        ProviderUnreachable,
-        "the name of the service is not known",
-    ),
-    aiohttp.ClientConnectionError: (
-        ProviderUnreachable,
-        "no connection to the service",
-    ),
-    aiohttp.ClientHttpProxyError: (
-        ProviderUnreachable,
-        "the proxy refused the connection",
-    ),
-    aiohttp.ClientResponseError: (
-        ProviderReplyInvalid,
-        "the service did not answer in HTTP",
-    ),
-    aiohttp.client_exceptions.UploadAbortedError: (
-        ProviderUnreachable,
-        "no connection to the service",
-    ),
-    aiohttp.ClientPayloadError: (ProviderReplyInvalid, "the answer was cut"),
-    aiohttp.InvalidURL: (
-        ProviderUnreachable,
-        "the address of the service is not valid",
-    ),
-    aiohttp.NonHttpUrlClientError: (
-        ProviderUnreachable,
-        "the address of the service is not an http address",
-    ),
-    aiohttp.RedirectClientError: (
-        ProviderReplyInvalid,
-        "the service sent us to another address",
-    ),
-    TimeoutError: (FirstTokenTimeout, "the service did not answer in time"),
-    OSError: (ProviderUnreachable, "no connection to the service"),
-}
-"""Errors of `aiohttp`; the nearest base class counts."""
-
 _PARTS_OF_PROMPT: Final = re.compile(r"(\d{1,9}) of \w+ input")
 """OpenRouter reports parts: text and tools."""
 
@@ -182,9 +120,9 @@ def server_refusing_tools(refusal: str) -> str:
 def error_of_exception(exception: aiohttp.ClientError | OSError) -> ProviderError:
     """Return our error for one of `aiohttp`; raise it from the original."""
     known = (
-        CONNECTION_ERRORS[kind]
+        CONNECTION_ERRORS[kind.__name__]
         for kind in type(exception).__mro__
-        if kind in CONNECTION_ERRORS
+        if kind.__name__ in CONNECTION_ERRORS
     )
     error, message = next(known, (ProviderUnreachable, "no connection to the service"))
     match exception:
@@ -395,7 +333,7 @@ def _error_saying(
         if status < HTTPStatus.INTERNAL_SERVER_ERROR
         else ProviderFailed
     )
-    return next(meant, STATUS_ERRORS.get(status, other))(message)
+    return next(meant, _MEANINGS["statuses"].get(status, other))(message)
 
 
 def _line(text: str) -> str:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +30,7 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from ...agent.text import read_data_file
 from .records import RecordRefused, StoreUnavailable, Trouble
 from .schema import POSTGRESQL, SQLITE, create_tables, needs_tables
 from .search import create_index, rebuild_index
@@ -51,34 +53,16 @@ _PRAGMAS: Final = (
     "PRAGMA secure_delete=ON",  # deleted content is overwritten
 )
 
-_SQLITE_ERRORS: Final = {
-    sqlite3.SQLITE_PERM: Trouble.CANNOT_OPEN,
-    sqlite3.SQLITE_BUSY: Trouble.LOCKED,
-    sqlite3.SQLITE_LOCKED: Trouble.LOCKED,
-    sqlite3.SQLITE_READONLY: Trouble.READ_ONLY,
-    sqlite3.SQLITE_IOERR: Trouble.DISK_FAILED,
-    sqlite3.SQLITE_CORRUPT: Trouble.CORRUPT,
-    sqlite3.SQLITE_FULL: Trouble.DISK_FULL,
-    sqlite3.SQLITE_CANTOPEN: Trouble.CANNOT_OPEN,
-    sqlite3.SQLITE_NOTADB: Trouble.CORRUPT,
-}
-"""By primary result code."""
-_SQLSTATES: Final = {
-    "53100": Trouble.DISK_FULL,
-    "25006": Trouble.READ_ONLY,
-    "55P03": Trouble.LOCKED,
-}
-"""Source: https://www.postgresql.org/docs/current/errcodes-appendix.html"""
-_TEXTS: Final = {
-    Trouble.CANNOT_OPEN: "It cannot be opened. Check that its folder exists and may be written to.",
-    Trouble.READ_ONLY: "It is read-only. Let Home Assistant write to it.",
-    Trouble.DISK_FULL: "The disk is full. Make room on it.",
-    Trouble.DISK_FAILED: "The disk reports errors. Check whether it is sound and has room.",
-    Trouble.LOCKED: "Another program holds it. Close that program.",
-    Trouble.CORRUPT: "It is damaged.",
-    Trouble.SERVER_GONE: "Its server cannot be reached, or rejects the login. Check the address, the name, the "
-    "password, and whether the server runs.",
-}
+
+@dataclass(frozen=True, slots=True)
+class _Symptoms:
+    """What a person is told of a trouble, and the codes that mean it."""
+
+    text: str
+    codes: frozenset[int | str] = frozenset()
+
+
+_TROUBLES: Final = read_data_file(__file__, dict[Trouble, _Symptoms], "troubles.toml")
 
 
 class Database:
@@ -319,10 +303,7 @@ def failure_of(
     code = getattr(error.orig, "sqlite_errorcode", None)
     if isinstance(code, int):
         return _unavailable(
-            _SQLITE_ERRORS.get(
-                code & 0xFF,
-                Trouble.OTHER,
-            ),
+            _meant_by(code & 0xFF, Trouble.OTHER),
             where,
             f"SQLite {code}",
         )
@@ -338,9 +319,7 @@ def failure_of(
     is_gone = error.connection_invalidated or isinstance(
         error, OperationalError | InterfaceError
     )
-    trouble = _SQLSTATES.get(
-        str(state), Trouble.SERVER_GONE if is_gone else Trouble.OTHER
-    )
+    trouble = _meant_by(state, Trouble.SERVER_GONE if is_gone else Trouble.OTHER)
     return _unavailable(
         trouble,
         where,
@@ -348,15 +327,20 @@ def failure_of(
     )
 
 
+def _meant_by(code: object, other: Trouble) -> Trouble:
+    """Return the trouble that a code means, or else the other one."""
+    return next((one for one, of in _TROUBLES.items() if code in of.codes), other)
+
+
 def _unavailable(
     trouble: Trouble,
     where: str,
     code: str = "",
 ) -> StoreUnavailable:
-    text = _TEXTS.get(
-        trouble,
-        f"It does not work as it should ({code}).",
-    )
+    if trouble in _TROUBLES:
+        text = _TROUBLES[trouble].text
+    else:
+        text = f"It does not work as it should ({code})."
     return StoreUnavailable(
         trouble, f"The history in {where} cannot be used now. {text}"
     )

@@ -7,12 +7,12 @@ libraries were weighed.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final, Literal
+from typing import Final, Literal, TypedDict
 
 from pydantic import BaseModel, ConfigDict
 from unicode_rbnf import FormatPurpose, RbnfEngine
 
-from ...agent.text import fold, read_language_files
+from ...agent.text import fold, read_data_file, read_language_files
 from .language import LANGUAGES, number_words
 from .phrases import (
     PhraseTree,
@@ -85,28 +85,15 @@ class Amount:
         )
 
 
-_UNITS: Final[Mapping[_Unit, Amount]] = {
-    "second": Amount(seconds=1),
-    "minute": Amount(seconds=60),
-    "hour": Amount(seconds=3600),
-    "day": Amount(days=1),
-    "week": Amount(days=7),
-    "fortnight": Amount(days=14),
-    "month": Amount(months=1),
-    "year": Amount(months=12),
-}
+class _Measures(TypedDict):
+    """Units and costs of phrases, as `time_phrases.toml` lists them."""
+
+    units: dict[_Unit, Amount]
+    costs: dict[PhraseKind, float]
+
+
+_MEASURES: Final = read_data_file(__file__, _Measures)
 _DAY_IN_SECONDS: Final = 86400
-_COSTS: Final[Mapping[PhraseKind, float]] = {
-    "word": 1.0,
-    "of": 0.6,
-    "article": 0.6,
-    "which": 0.6,
-    "joint": 0.6,
-    "bound": 0.5,
-    "vague": 0.4,
-    "someday": 1.5,
-    "pause": 0.0,
-}
 _COST: Final = 0.3
 _COST_OF_WEAK: Final = 0.35
 _MOST_WAYS: Final = 6
@@ -335,7 +322,7 @@ class Grammar:
 
 
 def _cost(phrase: TimePhrase) -> float:
-    return _COSTS.get(
+    return _MEASURES["costs"].get(
         phrase.kind,
         _COST_OF_WEAK if phrase.is_weak else _COST,
     )
@@ -619,7 +606,9 @@ def _names(
             for at, texts in enumerate(months, start=1)
             for text in texts
         ],
-        "unit": [(texts, _UNITS[unit]) for unit, texts in words.units.items()],
+        "unit": [
+            (texts, _MEASURES["units"][unit]) for unit, texts in words.units.items()
+        ],
         "period": periods,
         "meridiem": [row for row in periods if row[1] in {"am", "pm"}],
         "sun": [(texts, event) for event, texts in words.sun.items()],

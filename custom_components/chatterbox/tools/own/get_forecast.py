@@ -27,6 +27,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
+from ...agent.text import read_data_file
 from ...effects.device_intents import features_of
 from ...effects.intents import Naming
 from ...home.entities import exposed_names
@@ -81,21 +82,7 @@ _CONDITIONS: Final = frozenset(
     for name, value in vars(weather).items()
     if name.startswith("ATTR_CONDITION_") and isinstance(value, str)
 )
-_QUANTITIES: Final = {
-    "temperature": 1,
-    "apparent_temperature": 1,
-    "templow": 1,
-    "dew_point": 1,
-    "humidity": 0,
-    "precipitation": 2,
-    "precipitation_probability": 0,
-    "wind_speed": 0,
-    "wind_gust_speed": 0,
-    "pressure": 1,
-    "visibility": 1,
-    "cloud_coverage": 0,
-    "uv_index": 0,
-}
+_QUANTITIES: Final = read_data_file(__file__, dict[str, int])
 """The reported attributes in order, with their decimal places."""
 _LEFT_OUT_OF_FORECASTS: Final = frozenset(
     {
