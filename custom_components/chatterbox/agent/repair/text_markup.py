@@ -8,9 +8,11 @@ become a marker. How the text is divided into pieces does not change the result.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, Flag, auto
+from enum import Flag, StrEnum, auto
 from functools import lru_cache
-from typing import Final, Literal, assert_never
+from typing import Annotated, Final, Literal, assert_never
+
+from pydantic import BeforeValidator
 
 from ..text import read_data_file
 from ..wire.call_assembly import BracketFollower
@@ -34,6 +36,13 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Then:
+    """A character of a class that has to follow the marker, and is not part of it."""
+
+    then: str
+
+
+@dataclass(frozen=True, slots=True)
 class OfferedName:
     """The name of an offered tool, in any case. It is looked up, so no pattern depends on the tools of a turn."""
 
@@ -52,8 +61,9 @@ class OfferedName:
         return known == text
 
 
-type MarkerPart = str | OneOf | Run | OfferedName
-"""Plain text, in any case, a choice of texts, a run of characters, or the only name in a marker."""
+type _Parts = tuple[str | OneOf | Run | Then, ...]
+type MarkerPart = str | OneOf | Run | Then | OfferedName
+"""Plain text, in any case, a choice of texts, a run of characters, the last part, or the only name in a marker."""
 
 NOT_YET: Final = "not yet"
 
@@ -61,20 +71,13 @@ NOT_YET: Final = "not yet"
 class Opening:
     """A pattern that also matches partially: at the end of a text it can say "not yet"."""
 
-    def __init__(
-        self,
-        *parts: MarkerPart,
-        then: str = "",
-    ) -> None:
-        """Compile the pattern. `then` is a class of characters that has to follow and is not part of it."""
+    def __init__(self, *parts: MarkerPart) -> None:
+        """Compile the pattern."""
         patterns = [_patterns(part) for part in parts]
         whole = [one for one, _ in patterns]
         begun = [
             "".join(whole[:index]) + start for index, (_, start) in enumerate(patterns)
         ]
-        if then:
-            begun.append("".join(whole))
-            whole.append(f"(?={then})")
         at = next(
             (at for at, part in enumerate(parts) if isinstance(part, OfferedName)), None
         )
@@ -118,6 +121,8 @@ def _patterns(part: MarkerPart) -> tuple[str, str]:
             group = "(?-i:" if case_counts else "(?:"
             whole, begun = ("|".join(map(of, texts)) for of in (re.escape, _begun_text))
             return f"{group}{whole})", f"{group}{begun})"
+        case Then(characters):
+            return f"(?={characters})", ""
         case Run(characters, most, least):
             return f"{characters}{{{least},{most}}}", f"{characters}{{0,{most}}}"
         case _:
@@ -129,17 +134,11 @@ def _begun_text(text: str) -> str:
 
 
 _SPACE: Final = Run(r"\s", 16)
-_IN_LINE: Final = Run(r"[^\S\n]", 8)
-_RECIPIENT: Final = Run(
-    r"[\w.-]",
-    80,
-    1,
-)
 _FIRST_CHARACTERS: Final = re.compile(r"[<\[◁`aA\n]")
 """Of the marks that end a region."""
 
 
-class Kind(Enum):
+class Kind(StrEnum):
     """Kind of region that a marker opens."""
 
     THOUGHT = auto()
@@ -211,6 +210,7 @@ class Place(Flag):
     """Directly after the end of a sentence."""
     MESSAGE_START = auto()
     """Before any text."""
+    STARTS = SENTENCE_END | MESSAGE_START
     COMMENT_START = auto()
     """At the start of a message of the channel that holds calls and comments."""
 
@@ -259,6 +259,19 @@ class Markers:
 
 
 @dataclass(frozen=True, slots=True)
+class _Row:
+    """A marker that depends on no others, and what it opens."""
+
+    opening: _Parts
+    kind: Kind
+    closed_by: tuple[_Parts, ...] = ()
+    until: tuple[_Parts, ...] = ()
+    ends_with_message: bool = False
+    keeps_opening: bool = False
+    place: Annotated[Place, BeforeValidator(lambda name: Place[name])] = Place.ANYWHERE
+
+
+@dataclass(frozen=True, slots=True)
 class _Table:
     """The fields of `text_markup.toml`."""
 
@@ -269,12 +282,13 @@ class _Table:
     call_marks: tuple[tuple[str, str], ...]
     noise_marks: tuple[tuple[str, str], ...]
     message_ends: tuple[str, ...]
-    tokens: tuple[str, ...]
     turns: tuple[tuple[str, tuple[str, ...], str], ...]
     """Start of a message, the roles of others, and the role of the model."""
-    keys: tuple[str, ...]
-    before_thoughts: tuple[str, ...]
-    first_words: tuple[str, ...]
+    json: _Parts
+    fence: _Parts
+    unseen_thought: _Parts
+    """The first words of a message that speaks about the user, or to itself."""
+    markers: dict[str, tuple[_Row, ...]]
 
 
 _TABLE: Final = read_data_file(__file__, _Table)
@@ -283,67 +297,27 @@ _THOUGHT_STARTS: Final = (
     *(start for start, _ in _TABLE.thought_marks),
 )
 
-_SPECIAL: Final = Opening(
-    "<",
-    OneOf(("|", "\uff5c")),
-    Run(
-        r"[^\s|\uff5c<>]",
-        40,
-        1,
-    ),
-    OneOf(("|", "\uff5c")),
-    ">",
-)
-"""Any token of a chat template."""
 _MESSAGE_ENDS: Final = Opening(OneOf(_TABLE.message_ends))
 _FENCE_END: Final = Opening("```")
 
-_OTHER_TOKENS: Final = (
-    Opening(OneOf(_TABLE.tokens)),
-    Opening(
-        "<|start_header_id|>",
-        Run("[a-z]", 20),
-        "<|end_header_id|>",
-    ),
-    _SPECIAL,
-    # Where OpenAI's models found something.
-    Opening(
-        "\ue200",
-        Run(r"[^\ue201\s]", 200),
-        "\ue201",
-    ),
-    Opening(
-        "【",
-        Run(
-            r"[\d:, ]",
-            12,
-            1,
-        ),
-        "†",
-        Run("[^】\n]", 120),
-        "】",
-    ),
-    Opening(
-        "【",
-        Run(
-            r"\d",
-            3,
-            1,
-        ),
-        "】",
-    ),
-)
 
-_CHANNELS: Final = (
-    "analysis",
-    "commentary",
-    "final",
-)
-_NOT_LOWER: Final = "(?-i:[A-Z])"
+def _rows(group: str) -> Iterator[Marker]:
+    """Yield the markers of a group of the table."""
+    for row in _TABLE.markers[group]:
+        ends = [Opening(*one) for one in row.closed_by]
+        until = [Opening(*one) for one in row.until]
+        if row.ends_with_message:
+            until.append(_MESSAGE_ENDS)
+        yield Marker(
+            Opening(*row.opening),
+            Region(row.kind, ends, until),
+            row.keeps_opening,
+            row.place,
+        )
 
 
 def _tag(name: str) -> Opening:
-    return Opening(f"<{name}", then=r"[>\s{]")
+    return Opening(f"<{name}", Then(r"[>\s{]"))
 
 
 def _end_tag(name: str) -> Opening:
@@ -362,51 +336,6 @@ def _thoughts() -> Iterator[Marker]:
         Region(Kind.THOUGHT, _THOUGHT_ENDS),
     )
     yield from (Marker(end, Region(Kind.THOUGHT_END)) for end in _THOUGHT_ENDS)
-
-
-_BARS: Final = Run(
-    r"[|\uff5c\u2016 ]",
-    4,
-    1,
-)
-
-
-def _deepseek_calls() -> Iterator[Marker]:
-    """Yield DeepSeek's own tags, `<|DSML|invoke name="…">`, with all bars that models write."""
-    invoke, end = (
-        Opening(
-            "<",
-            _BARS,
-            "dsml",
-            _BARS,
-            "invoke",
-        ),
-        Opening(
-            "</",
-            _BARS,
-            "dsml",
-            _BARS,
-            "invoke>",
-        ),
-    )
-    yield Marker(
-        invoke,
-        Region(
-            Kind.CALL,
-            [end],
-            [invoke, _MESSAGE_ENDS],
-        ),
-        keeps_opening=True,
-    )
-    around = Opening(
-        OneOf(("<", "</")),
-        _BARS,
-        "dsml",
-        _BARS,
-        Run("[a-z_]", 20),
-        ">",
-    )
-    yield Marker(around, Region(Kind.TOKEN))
 
 
 def _certain_calls() -> Iterator[Marker]:
@@ -445,30 +374,11 @@ def _certain_calls() -> Iterator[Marker]:
         )
         yield Marker(Opening(end), Region(Kind.TOKEN))
     yield from (Marker(end, Region(Kind.TOKEN)) for end in ends)
-    fenced = Opening(
-        "```",
-        OneOf(("tool_code", "tool_call", "tool_calls", "function_call", "tool")),
-        then=r"\W",
-    )
-    yield Marker(
-        fenced,
-        Region(Kind.CALL, [_FENCE_END]),
-    )
 
 
 def _noise() -> Iterator[Marker]:
     pairs = [*((_tag(name), _end_tag(name)) for name in _TABLE.noise_tags)]
     pairs += [(Opening(start), Opening(end)) for start, end in _TABLE.noise_marks]
-    pairs.append(
-        (
-            Opening(
-                "```",
-                OneOf(("tool_output", "tool_outputs", "tool_response")),
-                then=r"\W",
-            ),
-            _FENCE_END,
-        )
-    )
     for start, end in pairs:
         yield Marker(
             start,
@@ -478,12 +388,8 @@ def _noise() -> Iterator[Marker]:
                 [_MESSAGE_ENDS],
             ),
         )
-        if end is not _FENCE_END:
-            yield Marker(end, Region(Kind.TOKEN))
-    yield Marker(
-        _end_tag("context"),
-        Region(Kind.TOKEN),
-    )
+        yield Marker(end, Region(Kind.TOKEN))
+    yield from _rows("noise")
     # A model that continues after its own message invents what others say.
     for turn, others, itself in _TABLE.turns:
         yield Marker(
@@ -495,25 +401,6 @@ def _noise() -> Iterator[Marker]:
         )
 
 
-_QUOTES: Final = OneOf(("", '"', "'", "“", "”"))
-_JSON: Final[tuple[MarkerPart, ...]] = (
-    Run(r"\[", 1),
-    _SPACE,
-    "{",
-    _SPACE,
-    _QUOTES,
-    OneOf(_TABLE.keys),
-    _QUOTES,
-    _SPACE,
-    ":",
-)
-_FENCE: Final[tuple[MarkerPart, ...]] = (
-    "```",
-    OneOf(("", "json", "python", "py", "xml", "text", "plaintext")),
-    _IN_LINE,
-    "\n",
-    _SPACE,
-)
 _MARKS: Final = Run("[`*]", 2)
 """Around code, and bold text."""
 _MODULES: Final = OneOf(("", "default_api.", "functions.", "tools."))
@@ -530,7 +417,7 @@ def _maybe_calls(tools: OfferedName) -> Iterator[Marker]:
         "(",
     )
     yield Marker(
-        Opening(*_JSON),
+        Opening(*_TABLE.json),
         balanced,
         keeps_opening=True,
     )
@@ -546,13 +433,13 @@ def _maybe_calls(tools: OfferedName) -> Iterator[Marker]:
         keeps_opening=True,
     )
     for content in (
-        _JSON,
+        _TABLE.json,
         python,
         ("<", OneOf(_TABLE.call_tags), OneOf((">", "\n"))),
         ("<function=",),
     ):
         yield Marker(
-            Opening(*_FENCE, *content),
+            Opening(*_TABLE.fence, *content),
             fenced,
             keeps_opening=True,
         )
@@ -573,7 +460,7 @@ def _bare_calls(tools: OfferedName) -> Iterator[Marker]:
             _MODULES,
             tools,
             _SPACE,
-            then=r"\{",
+            Then(r"\{"),
         ),
         balanced,
         keeps_opening=True,
@@ -583,7 +470,7 @@ def _bare_calls(tools: OfferedName) -> Iterator[Marker]:
             _MARKS,
             _MODULES,
             tools,
-            then=r"\(",
+            Then(r"\("),
         ),
         balanced,
         keeps_opening=True,
@@ -603,22 +490,11 @@ def _bare_calls(tools: OfferedName) -> Iterator[Marker]:
             tools,
             "[args]",
             _SPACE,
-            then=r"\{",
+            Then(r"\{"),
         ),
         balanced,
         keeps_opening=True,
     )
-
-
-_CHANNEL: Final = Marker(
-    Opening(OneOf(("<|start|>", "<|channel|>"))),
-    Region(
-        Kind.HEADER,
-        [Opening("<|message|>")],
-        [Opening(OneOf(("<|end|>", "<|return|>")))],
-    ),
-    keeps_opening=True,
-)
 
 
 THOUGHT_OF_CHANNEL: Final = Region(
@@ -636,130 +512,21 @@ DRAFT_FROM_START: Final = Region(
 """Start of a message whose template has opened the reasoning."""
 
 
-def _headers(*texts: str) -> OneOf:
-    """Return parts of harmony's headers, which are lower case, unlike a name such as AssistantRelay."""
-    return OneOf(texts, case_counts=True)
-
-
-def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
-    """Yield the remains of harmony's headers where a server removed only their tokens."""
-    assistant = _headers("assistant")
-    if message_start:
-        role = _headers("", "assistant")
-    else:
-        role = assistant
-    addressed = Opening(
-        role,
-        _headers(*_CHANNELS),
-        " to=",
-        _RECIPIENT,
-        _IN_LINE,
-        OneOf(("", "json", "code")),
-        _SPACE,
-        then=r"\{",
-    )
-    json = OneOf(("", "json", " json"))
-    named = [
-        Opening(assistant, _headers(*_CHANNELS)),
-        Opening(assistant, then=_NOT_LOWER),
-    ]
-    draft = Region(Kind.DRAFT, until=named)
-    yield Marker(addressed, Region(Kind.CALL), keeps_opening=True)
-    yield Marker(Opening(_headers("assistantanalysis")), draft)
-    yield Marker(
-        Opening(assistant, _headers("commentary"), json, then=r"\{"),
-        Region(Kind.MESSAGE),
-    )
-    yield Marker(
-        Opening(_headers("assistantcommentary", "assistantfinal")), Region(Kind.MESSAGE)
-    )
-    yield Marker(named[1], draft)
-    if message_start:
-        recipient = Opening(
-            _headers("to="), _RECIPIENT, Run(r"[^{\n]", 40), _SPACE, then=r"\{"
-        )
-        yield Marker(recipient, CALL_OF_CHANNEL, keeps_opening=True)
-        yield Marker(Opening(_headers("analysis"), then=_NOT_LOWER), draft)
-        commentary = Opening(_headers("commentary"), json, then=r"\{")
-        yield Marker(commentary, Region(Kind.MESSAGE))
-        yield Marker(
-            Opening(
-                _headers("", "a"), _headers("commentary", "final"), then=_NOT_LOWER
-            ),
-            Region(Kind.MESSAGE),
-        )
-
-
-_COMMENT: Final = Marker(
-    Opening(
-        OneOf(("", "json", "```json", "```")),
-        _SPACE,
-        "{",
-        Run(r"\s", 40),
-        then=r"[\"'“}]",
-    ),
-    Region(Kind.ARGUMENTS, until=[_MESSAGE_ENDS]),
-    keeps_opening=True,
-    place=Place.COMMENT_START,
-)
-"""The start of arguments whose header names no tool."""
 _UNSEEN_THOUGHT: Final = Marker(
-    Opening(
-        OneOf(_TABLE.before_thoughts),
-        Run(r"[,.:…\s\uff0c。]", 4),
-        OneOf(("", "so ", "now ", "here ", "also ", "da ", "alors ")),
-        OneOf(_TABLE.first_words),
-    ),
+    Opening(*_TABLE.unseen_thought),
     DRAFT_FROM_START,
     keeps_opening=True,
     place=Place.MESSAGE_START,
 )
-"""The first words of a message that speaks about the user, or to itself."""
-_OF_CONTEXT: Final = Marker(
-    Opening("<context>"),
-    Region(
-        Kind.NOISE,
-        [_end_tag("context")],
-        [_MESSAGE_ENDS],
-    ),
-    place=Place.MESSAGE_START,
-)
-"""The block before the words of a person, which a small model repeats."""
-_CUT_CALL: Final = Marker(
-    Opening(
-        '"type"',
-        _SPACE,
-        ":",
-        _SPACE,
-        '"function"',
-    ),
-    Region(
-        Kind.NOISE,
-        until=[_MESSAGE_ENDS],
-    ),
-    place=Place.MESSAGE_START,
-)
-"""A written call without its beginning."""
-_AT_STARTS: Final = (
-    _OF_CONTEXT,
-    _CUT_CALL,
-    _COMMENT,
-    *_at(
-        Place.MESSAGE_START,
-        _stripped_channels(message_start=True),
-    ),
-    *_at(
-        Place.SENTENCE_END,
-        _stripped_channels(message_start=False),
-    ),
-)
-_OF_THOUGHTS: Final = (*_thoughts(), _CHANNEL)
+_AT_STARTS: Final = tuple(_rows("starts"))
+_OF_THOUGHTS: Final = (*_thoughts(), *_rows("channel"))
 _OF_CALLS: Final = (
-    *_deepseek_calls(),
+    *_rows("deepseek"),
     *_certain_calls(),
+    *_rows("fenced"),
     *_noise(),
 )
-_TOKENS: Final = tuple(Marker(opening, Region(Kind.TOKEN)) for opening in _OTHER_TOKENS)
+_TOKENS: Final = tuple(_rows("tokens"))
 
 
 @lru_cache(maxsize=32)
