@@ -12,33 +12,19 @@ from typing import Any, Final, NamedTuple, override
 
 import probatio
 from homeassistant.components.climate import (
-    ATTR_FAN_MODE,
-    ATTR_FAN_MODES,
     ATTR_HUMIDITY,
     ATTR_HVAC_MODE,
-    ATTR_HVAC_MODES,
     ATTR_MAX_HUMIDITY,
     ATTR_MAX_TEMP,
     ATTR_MIN_HUMIDITY,
     ATTR_MIN_TEMP,
-    ATTR_PRESET_MODE,
-    ATTR_PRESET_MODES,
-    ATTR_SWING_MODE,
-    ATTR_SWING_MODES,
     ATTR_TARGET_TEMP_HIGH,
     ATTR_TARGET_TEMP_LOW,
     DOMAIN as CLIMATE,
     PRESET_NONE,
-    ClimateEntityFeature,
     HVACMode,
 )
 from homeassistant.components.media_player import (
-    ATTR_INPUT_SOURCE,
-    ATTR_INPUT_SOURCE_LIST,
-    ATTR_MEDIA_REPEAT,
-    ATTR_MEDIA_SHUFFLE,
-    ATTR_SOUND_MODE,
-    ATTR_SOUND_MODE_LIST,
     DOMAIN as MEDIA_PLAYER,
     MediaPlayerEntityFeature,
     RepeatMode,
@@ -55,7 +41,7 @@ from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import config_validation as cv, intent
 from homeassistant.helpers.translation import async_get_translations
 
-from ..agent.text import compared
+from ..agent.text import compared, read_data_file
 from ..const import DOMAIN
 from ..home.entity_matches import assist_name, matching_states
 from ..speech.sentences import async_get_sentences
@@ -91,83 +77,29 @@ class DeviceValue(NamedTuple):
     """A value of a device."""
 
     service: str
-    validator: object
+    kind: str = "text"
     feature: int = 0
     """The features that the device needs for it."""
     choices: str = ""
     """The attribute with all that it may be set to."""
 
+    @property
+    def validator(self) -> object:
+        """What a value has to be."""
+        return _VALIDATORS[self.kind]
 
-_CLIMATE: Final[Mapping[str, DeviceValue]] = {
-    ATTR_HVAC_MODE: DeviceValue(
-        "set_hvac_mode",
-        cv.string,
-        choices=ATTR_HVAC_MODES,
-    ),
-    ATTR_PRESET_MODE: DeviceValue(
-        "set_preset_mode",
-        cv.string,
-        ClimateEntityFeature.PRESET_MODE,
-        ATTR_PRESET_MODES,
-    ),
-    ATTR_TEMPERATURE: DeviceValue(
-        "set_temperature",
-        probatio.Coerce(float),
-        ClimateEntityFeature.TARGET_TEMPERATURE,
-    ),
-    **dict.fromkeys(
-        RANGE,
-        DeviceValue(
-            "set_temperature",
-            probatio.Coerce(float),
-            ClimateEntityFeature.TARGET_TEMPERATURE_RANGE,
-        ),
-    ),
-    ATTR_FAN_MODE: DeviceValue(
-        "set_fan_mode", cv.string, ClimateEntityFeature.FAN_MODE, ATTR_FAN_MODES
-    ),
-    ATTR_SWING_MODE: DeviceValue(
-        "set_swing_mode", cv.string, ClimateEntityFeature.SWING_MODE, ATTR_SWING_MODES
-    ),
-    ATTR_HUMIDITY: DeviceValue(
-        "set_humidity", probatio.Coerce(int), ClimateEntityFeature.TARGET_HUMIDITY
-    ),
+
+_VALIDATORS: Final = {
+    "text": cv.string,
+    "names": probatio.All(cv.ensure_list, [cv.string]),
+    "number": probatio.Coerce(float),
+    "integer": probatio.Coerce(int),
+    "switch": bool,
+    "repetition": probatio.In([*map(str, RepeatMode)]),
 }
-"""In the order in which they are set: a mode has temperatures and fans of its own."""
-_PLAYER: Final[Mapping[str, DeviceValue]] = {
-    ATTR_MEDIA_SHUFFLE: DeviceValue(
-        "shuffle_set", bool, MediaPlayerEntityFeature.SHUFFLE_SET
-    ),
-    ATTR_MEDIA_REPEAT: DeviceValue(
-        "repeat_set",
-        probatio.In([*map(str, RepeatMode)]),
-        MediaPlayerEntityFeature.REPEAT_SET,
-    ),
-    ATTR_INPUT_SOURCE: DeviceValue(
-        "select_source",
-        cv.string,
-        MediaPlayerEntityFeature.SELECT_SOURCE,
-        ATTR_INPUT_SOURCE_LIST,
-    ),
-    ATTR_SOUND_MODE: DeviceValue(
-        "select_sound_mode",
-        cv.string,
-        MediaPlayerEntityFeature.SELECT_SOUND_MODE,
-        ATTR_SOUND_MODE_LIST,
-    ),
-}
+SETTINGS: Final = read_data_file(__file__, dict[str, dict[str, DeviceValue]])
 MEMBERS: Final = "members"
 _GROUPING: Final = MediaPlayerEntityFeature.GROUPING
-_JOIN: Final = {
-    MEMBERS: DeviceValue(
-        "join",
-        probatio.All(
-            cv.ensure_list,
-            [cv.string],
-        ),
-        _GROUPING,
-    )
-}
 
 
 def features_of(state: State | None) -> int:
@@ -409,7 +341,7 @@ class DeviceIntent(intent.IntentHandler):
         problem = _out_of_limits(state, values)
         if problem:
             return problem
-        modes = choices_of(state, _CLIMATE[ATTR_HVAC_MODE])
+        modes = choices_of(state, SETTINGS[CLIMATE][ATTR_HVAC_MODE])
         needed = next(
             (one for one in _OFRANGES if one in modes),
             None,
@@ -621,21 +553,21 @@ DEVICE_INTENTS: Final = (
     DeviceIntent(
         SET_CLIMATE,
         CLIMATE,
-        _CLIMATE,
+        SETTINGS[CLIMATE],
         "Sets thermostats and air conditioners",
         "Set heating and cooling",
     ),
     DeviceIntent(
         SET_PLAYER,
         MEDIA_PLAYER,
-        _PLAYER,
+        SETTINGS[MEDIA_PLAYER],
         "Sets how a player plays",
         "Set player options",
     ),
     DeviceIntent(
         JOIN_PLAYERS,
         MEDIA_PLAYER,
-        _JOIN,
+        SETTINGS["grouping"],
         "Has others play along",
         "Group players",
     ),

@@ -77,13 +77,13 @@ from ..speech.text.times import (
     with_feasts,
 )
 from .device_intents import (
-    DEVICE_INTENTS,
     JOIN_PLAYERS,
     MEMBERS,
     PART_PLAYERS,
     RANGE,
     SET_CLIMATE,
     SET_PLAYER,
+    SETTINGS,
     choices_of,
     features_of,
     has_setting,
@@ -741,13 +741,8 @@ def _read_date(
 
 
 _SET: Final = {
-    domain: {
-        slot: setting
-        for one in DEVICE_INTENTS
-        if one.domain == domain
-        for slot, setting in one.settings.items()
-    }
-    for domain in ("climate", MEDIA_PLAYER)
+    **SETTINGS,
+    MEDIA_PLAYER: SETTINGS[MEDIA_PLAYER] | SETTINGS["grouping"],
 }
 """All values of devices, by domain."""
 _MOST_VALUES: Final = 60
@@ -1170,7 +1165,7 @@ def _temperature_changed(
     return _valued(state, degrees)
 
 
-_STEPPED: Final[Mapping[str, Callable[[State, EntityCommand], IntentCall | None]]] = {
+_STEPPED: Final = {
     LIGHT: _dimmed,
     MEDIA_PLAYER: _volume_changed,
     "fan": _speed_changed,

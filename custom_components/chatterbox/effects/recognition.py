@@ -17,14 +17,12 @@ from hassil.recognize import RecognizeResult, recognize_all
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
-from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
 from homeassistant.components.person.const import DOMAIN as PERSON_DOMAIN
-from homeassistant.components.weather.const import INTENT_GET_WEATHER
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 
 from ..agent.messages import JsonObject, JsonValue, ToolCall, canonical_json
-from ..agent.text import MOST_UNDERSTOOD, plain_name
+from ..agent.text import MOST_UNDERSTOOD, plain_name, read_data_file
 from ..home.entity_matches import matching_states
 from ..home.name_index import with_known_names
 from ..home.request import QUESTION_ENDS
@@ -37,21 +35,7 @@ from .reading import async_is_assumed
 if TYPE_CHECKING:
     from homeassistant.components.conversation.default_agent import DefaultAgent
 
-REQUEST_KINDS: Final = {
-    INTENT_GET_WEATHER: RequestKind.WEATHER,
-    INTENT_MEDIA_SEARCH_AND_PLAY: RequestKind.MEDIA,
-    **dict.fromkeys(
-        (
-            "HassListAddItem",
-            "HassListCompleteItem",
-            "HassListRemoveItem",
-            "HassShoppingListAddItem",
-            "HassShoppingListCompleteItem",
-            "HassShoppingListLastItems",
-        ),
-        RequestKind.LISTS,
-    ),
-}
+REQUEST_KINDS: Final = read_data_file(__file__, dict[str, RequestKind])
 _LONGEST_NEVER_MIND: Final = 60
 """Characters."""
 _SMALL_TALK: Final = frozenset({intent.INTENT_NEVERMIND, intent.INTENT_RESPOND})

@@ -35,7 +35,7 @@ from homeassistant.util.json import JsonValueType
 
 from ..agent.errors import traceback_without_words
 from ..agent.messages import JsonObject, JsonValue, ToolCall, ToolOutcome
-from ..agent.text import fold
+from ..agent.text import fold, read_data_file
 from ..const import LOGGER, home_singleton
 from ..effects.actions import ActionReader, controlled_by
 from ..effects.effect import NOTHING, Effects, Unknown, UnknownReason, run_by
@@ -269,37 +269,7 @@ _UNEXPECTED: Final = (
 )
 
 _REPORTED: Final = "It reports that it has failed"
-_FAILED: Final = frozenset({"error", "failed", "failure"})
-_WORKED: Final = frozenset({"completed", "done", "ok", "success"})
-"""Values of the field `status` of a result."""
-_EXPLAINING: Final = frozenset(
-    {
-        "code",
-        "description",
-        "detail",
-        "details",
-        "error",
-        "error_code",
-        "error_message",
-        "errors",
-        "message",
-        "reason",
-        "status",
-        "status_code",
-    }
-)
-"""Fields of a result that tell no more than that it failed, and why."""
-
-_ACTS_ELSEWHERE: Final = frozenset(
-    {
-        "automation",
-        "button",
-        "input_button",
-        "scene",
-        "script",
-    }
-)
-"""Domains whose entities change something other than themselves."""
+_WORDS: Final = read_data_file(__file__, dict[str, frozenset[str]])
 _ONE_BY_ONE: Final = "Call it by name, once for each one that is meant. If the words do not tell, ask the person."
 _MAX_NAMES: Final = 20
 _MAX_GUESSES: Final = 3
@@ -311,7 +281,9 @@ def targets_of(effects: Effects) -> frozenset[str] | None:
     """Return the ids of the entities that these effects may change, with the members of groups, or None if unknown."""
     if not effects.is_known or not effects.actions:
         return None
-    if not _ACTS_ELSEWHERE.isdisjoint([action.domain for action in effects.actions]):
+    if not _WORDS["acts_elsewhere"].isdisjoint(
+        [action.domain for action in effects.actions]
+    ):
         return None
     return effects.entity_ids
 
@@ -641,15 +613,15 @@ def _own_failure(data: Mapping[object, object]) -> str:
     """Return the message of data that tells no more than that it failed; empty for a report of something else."""
     given = {name: value for name, value in data.items() if value}
     status = str(given.get("status", "failed" if "errors" in given else "")).casefold()
-    has_failed = status in _FAILED or (
+    has_failed = status in _WORDS["failed"] or (
         isinstance(
             given.get("errors"),
             list,
         )
-        and status not in _WORKED
+        and status not in _WORDS["worked"]
     )
     match given:
-        case _ if not (has_failed and given.keys() <= _EXPLAINING):
+        case _ if not (has_failed and given.keys() <= _WORDS["explaining"]):
             return ""
         case (
             {"message": text}

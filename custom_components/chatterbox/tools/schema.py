@@ -1,8 +1,8 @@
 """Converts the arguments of tools to JSON Schema that every provider accepts, and caches the results."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypedDict
 
 import probatio
 from homeassistant.const import ATTR_DEVICE_CLASS
@@ -12,70 +12,24 @@ from lru import LRU
 
 from ..agent.json.coercion import bare_name
 from ..agent.messages import JsonObject, JsonValue
+from ..agent.text import read_data_file
 
 type CustomSerializer = Callable[[object], object]
 """Returns the JSON Schema of a validator, or `probatio.UNSUPPORTED`."""
 
 _OPENAPI_VERSION: Final = "3.1.0"
 """The version whose schemas are JSON Schema."""
-_REFUSED_AT_THE_TOP: Final = frozenset(
-    {
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "enum",
-        "const",
-    }
-)
-"""Keywords that OpenAI does not accept at the top level of a tool's schema."""
-_MAPS_OF_SCHEMAS: Final = frozenset(
-    {
-        "properties",
-        "patternProperties",
-        "$defs",
-        "definitions",
-        "dependentSchemas",
-    }
-)
-_LISTS_OF_SCHEMAS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_SCHEMAS: Final = frozenset(
-    {
-        "items",
-        "additionalProperties",
-        "not",
-        "contains",
-        "propertyNames",
-        "if",
-        "then",
-        "else",
-    }
-)
-_DEFAULTS: Final[Mapping[str, JsonValue]] = {
-    "additionalProperties": True,
-    "deprecated": False,
-    "description": "",
-    "minItems": 0,
-    "minLength": 0,
-    "nullable": False,
-    "readOnly": False,
-    "required": [],
-    "uniqueItems": False,
-    "writeOnly": False,
-}
-"""Keywords with their default values, which can be left out."""
-_COMMENTS: Final = frozenset({"$comment", "$schema"})
-_PLAIN: Final = frozenset(
-    {
-        "type",
-        "minimum",
-        "maximum",
-        "minLength",
-        "maxLength",
-        "description",
-    }
-)
-"""Keywords that say the same in a branch as beside it."""
+
+
+class _Facts(TypedDict):
+    """What is known of keywords, as `schema.toml` lists it."""
+
+    keywords: dict[str, frozenset[str]]
+    defaults: JsonObject
+
+
+_FACTS: Final = read_data_file(__file__, _Facts)
+_KEYWORDS: Final = _FACTS["keywords"]
 
 
 class UnusableSchema(ValueError):
@@ -114,17 +68,19 @@ def _tidied(schema: JsonObject) -> JsonObject:
     for keyword, value in schema.items():
         match value:
             case _ if (
-                value is None or keyword in _COMMENTS or value == _DEFAULTS.get(keyword)
+                value is None
+                or keyword in _KEYWORDS["comments"]
+                or value == _FACTS["defaults"].get(keyword)
             ):
                 continue
-            case dict() if keyword in _MAPS_OF_SCHEMAS:
+            case dict() if keyword in _KEYWORDS["maps"]:
                 tidied[keyword] = {
                     name: _tidied_value(_titled(name, part))
                     for name, part in value.items()
                 }
-            case dict() if keyword in _SCHEMAS:
+            case dict() if keyword in _KEYWORDS["schemas"]:
                 tidied[keyword] = _tidied(value)
-            case list() if keyword in _LISTS_OF_SCHEMAS:
+            case list() if keyword in _KEYWORDS["lists"]:
                 tidied[keyword] = [_tidied_value(part) for part in value]
             case list() if keyword == "enum":
                 tidied[keyword] = _sorted_texts(value)
@@ -143,7 +99,7 @@ def _merged(schema: JsonObject) -> JsonObject:
     """Merge plain branches that hold together, unless they say something different of the same."""
     merged = {keyword: value for keyword, value in schema.items() if keyword != "allOf"}
     for branch in _list(schema.get("allOf")):
-        if not isinstance(branch, dict) or not branch.keys() <= _PLAIN:
+        if not isinstance(branch, dict) or not branch.keys() <= _KEYWORDS["plain"]:
             return schema
         for keyword, value in branch.items():
             known = merged.get(keyword, value)
@@ -282,7 +238,7 @@ def _with_object_on_top(schema: JsonObject) -> ToolSchema:
         raise UnusableSchema(message)
     requirements = _Requirements()
     requirements.absorb(schema)
-    own = _REFUSED_AT_THE_TOP | {"type", "properties", "required"}
+    own = _KEYWORDS["refused_at_the_top"] | {"type", "properties", "required"}
     parameters: JsonObject = {
         "type": "object",
         "properties": requirements.properties,

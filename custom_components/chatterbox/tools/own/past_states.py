@@ -16,38 +16,13 @@ from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.translation import async_get_translations
 
-from ...agent.text import clipped, fold
+from ...agent.text import clipped, fold, read_data_file
 
 NO_VALUES: Final = frozenset({STATE_UNAVAILABLE, STATE_UNKNOWN, ""})
 HVAC_ACTION: Final = "hvac_action"
 _STEM: Final = 4
 """Letters with which a state and a form of it begin alike: "open" and "opened"."""
-_AT_REST: Final = frozenset(
-    {
-        "closed",
-        "docked",
-        "idle",
-        "locked",
-        "not_home",
-        "off",
-        "paused",
-        "returning",
-        "standby",
-        "stopped",
-    }
-)
-_RUNNING: Final = frozenset(
-    {
-        "climate",
-        "humidifier",
-        "media_player",
-        "vacuum",
-        "water_heater",
-        "lawn_mower",
-        "fan",
-    }
-)
-"""Domains whose entities are "on" while they are in any state but those at rest."""
+_WORDS: Final = read_data_file(__file__, dict[str, frozenset[str]])
 _ON: Final = "on"
 _SWITCHED: Final = {
     "open": _ON,
@@ -245,8 +220,8 @@ class StateWords:
         wanted = fold(word).strip()
         known = {*self.names, *seen} - NO_VALUES
         exact = {value for value in known if wanted in self._forms(value)}
-        if wanted == _ON and self.domain in _RUNNING:
-            return frozenset(exact | (known - _AT_REST))
+        if wanted == _ON and self.domain in _WORDS["running"]:
+            return frozenset(exact | (known - _WORDS["at_rest"]))
         found = exact or {
             value
             for value in known

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, islice
-from typing import Final
+from typing import Final, TypedDict
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
@@ -25,7 +25,7 @@ from ...agent.errors import (
 from ...agent.messages import MOST_SEARCHES, WEB_SEARCH, JsonObject, ToolDefinition
 from ...agent.providers.refused_parameters import RefusedParameters
 from ...agent.providers.service_client import Access, ServiceClient, TimeLimits
-from ...agent.text import base_language, clipped
+from ...agent.text import base_language, clipped, read_data_file
 from ...const import LOGGER
 from ...settings.agent import AgentSettings, WebSearch
 from ...settings.pin_hash import LONGEST_PIN, SHORTEST_PIN
@@ -36,16 +36,16 @@ from .own_tool import READS, NoAnswer, OwnCall, OwnTool, ToolAnswer, parameters
 BRAVE: Final = "https://api.search.brave.com/res/v1"
 BRAVE_FEE: Final = 0.005
 """US dollars for one search."""
-_BRAVE_LANGUAGES: Final = {
-    **{one: one for one in ("de", "en", "es", "fr", "it", "nl", "pl", "sv")},
-    "pt": "pt-pt",
-    "pt-br": "pt-br",
-    "zh": "zh-hans",
-}
-_BRAVE_COUNTRIES: Final = (
-    "AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU "
-    "SA ZA ES SE CH TW TR GB US"
-)
+
+
+class _Known(TypedDict):
+    """What Brave knows, as `search_web.toml` lists it."""
+
+    countries: frozenset[str]
+    languages: dict[str, str]
+
+
+_KNOWN: Final = read_data_file(__file__, _Known)
 _LIMITS: Final = TimeLimits(connect=3, between_bytes=5)
 """Together, the seconds of one search."""
 _MOST_BYTES: Final = 2 * 1024 * 1024
@@ -150,11 +150,11 @@ def _brave_query(
     language: str,
 ) -> Mapping[str, str]:
     tag = language.casefold()
-    known = _BRAVE_LANGUAGES.get(tag) or _BRAVE_LANGUAGES.get(base_language(tag))
+    known = _KNOWN["languages"].get(tag) or _KNOWN["languages"].get(base_language(tag))
     country = hass.config.country or ""
     return {
         "q": query,
-        "country": country if country in _BRAVE_COUNTRIES.split() else "ALL",
+        "country": country if country in _KNOWN["countries"] else "ALL",
         "count": str(_PAGES),
         "maximum_number_of_urls": str(_PAGES),
         "maximum_number_of_tokens": "2048",
