@@ -22,7 +22,7 @@ ANY_ACTION: Final = "reproduce_state"
 """Stands for all services of a domain that could reach a state."""
 
 
-_CLOSED_POSITION: Final[Mapping[str, tuple[str, str]]] = {
+_CLOSED_POSITION: Final = {
     "cover.set_cover_position": ("position", "cover.close_cover"),
     "cover.set_cover_tilt_position": ("tilt_position", "cover.close_cover_tilt"),
     "valve.set_valve_position": ("position", "valve.close_valve"),

@@ -6,7 +6,7 @@ entities with one name all are taken.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Set as AbstractSet
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -478,7 +478,7 @@ def _script_effects(
 
 
 _COMPLETE_OF_SHOPPING_LIST: Final = "HassShoppingListCompleteItem"
-_STATES_OF_ITEMS: Final[Mapping[str, AbstractSet[TodoItemStatus | None]]] = {
+_STATES_OF_ITEMS: Final = {
     "HassListRemoveItem": {*TodoItemStatus, None},
     "HassListCompleteItem": {TodoItemStatus.NEEDS_ACTION},
     _COMPLETE_OF_SHOPPING_LIST: {TodoItemStatus.NEEDS_ACTION},

@@ -3,7 +3,7 @@
 The rules know roles, not languages.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Iterator, Sequence, Set as AbstractSet
 from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import Final
@@ -21,7 +21,7 @@ from .targets import LIGHT, STEPS, CommandTargets
 
 type Commanded = EntityCommand | Choice | OpenQuestion | UnknownName
 
-_OF_SOUNDS: Final[Mapping[str, Mapping[str, str]]] = {
+_OF_SOUNDS: Final = {
     "music": {
         "on": "resume",
         "off": "pause",

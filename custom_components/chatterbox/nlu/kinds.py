@@ -66,7 +66,7 @@ OPENED: Final = BY_STATE["open"]
 CLASSES: Final = _by_word(_DATA["sensors"])
 """The device classes of binary sensors that tell whether something is in a state."""
 OPENINGS: Final = CLASSES["open"]
-KINDS: Final[Mapping[str, EntityKind]] = {
+KINDS: Final = {
     **_DATA["kinds"],
     **{
         f"{name}s": replace(one, is_plural=True) for name, one in _DATA["kinds"].items()

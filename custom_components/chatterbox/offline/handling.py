@@ -50,7 +50,7 @@ from ..nlu.requests import StateQuestion
 from ..people.speakers import async_speaker_area
 from ..speech.sentences import async_get_sentences
 
-_SENSED: Final[Mapping[str, str]] = {
+_SENSED: Final = {
     "door": "door",
     "garage": "garage_door",
     "window": "window",

@@ -550,7 +550,7 @@ UNREACHABLE: Final = "It cannot be reached."
 """The reason of a failed target that is unavailable."""
 UNABLE: Final = "It does not support that."
 """The reason of a failed target that lacks what it was asked for."""
-SCRIPT_ENDS: Final[Mapping[str, str]] = {
+SCRIPT_ENDS: Final = {
     "cancelled": "It was stopped.",
     "disallowed_recursion_detected": "It started itself again.",
     "error": "It stopped with an error.",

@@ -74,7 +74,7 @@ from ..records.turn_record import (
 )
 from ..settings.agent import Confirmation
 
-ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
+ERROR_KEYS: Final = {
     AgentError: "agent_failed",
     ProviderUnreachable: "provider_unreachable",
     ConnectTimeout: "connect_timeout",
@@ -120,7 +120,7 @@ NO_TLS_KEY: Final = "no_tls"
 _LONG_WAIT: Final = 90.0
 """Seconds from which on the wait is spoken in minutes."""
 _MAX_REASONS: Final = 2
-_REASONS: Final[Mapping[str, str]] = {
+_REASONS: Final = {
     **{reason: f"spoken_script_{end}" for end, reason in SCRIPT_ENDS.items()},
     UNABLE: "spoken_unable",
 }

@@ -315,7 +315,7 @@ def rules(review: TurnReview) -> Sequence[Hooks]:
     return (review.guard,)
 
 
-REVIEWERS: Final[Sequence[Reviewer]] = (
+REVIEWERS: Final = (
     names,
     audit,
     scripts,

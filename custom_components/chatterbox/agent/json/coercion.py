@@ -3,10 +3,9 @@
 import json
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from types import UnionType
 from typing import Final, TypeGuard
 
 from ..messages import JsonObject, JsonValue, canonical_json
@@ -31,9 +30,7 @@ _DESCRIBED_LEVELS: Final = 3
 _PERCENT: Final = 100
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MISSING: Final = object()
-_BOUNDS: Final[
-    Mapping[str, tuple[type | UnionType, Callable[[float, float], bool]]]
-] = {
+_BOUNDS: Final = {
     "minimum": (int | float, operator.ge),
     "maximum": (int | float, operator.le),
     "exclusiveMinimum": (int | float, operator.gt),

@@ -6,7 +6,6 @@ state. Bounds, budgets and choices are properties of the state, never branches o
 runner. Decision 18.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,7 +29,7 @@ _FEW_WORDS: Final = 60
 Source: `STREAM_RESPONSE_CHARS`
 (homeassistant.components.assist_pipeline.default_pipeline).
 """
-_STOP_REASONS: Final[Mapping[FinishReason, StopReason]] = {
+_STOP_REASONS: Final = {
     FinishReason.STOP: StopReason.COMPLETED,
     FinishReason.TOOL_CALLS: StopReason.COMPLETED,
     FinishReason.LENGTH: StopReason.LENGTH,

@@ -214,9 +214,7 @@ class ServerProfile:
 _SERVERS: Final = read_data_file(__file__, dict[str, tuple[ServerProfile, ...]])[
     "servers"
 ]
-PROFILES: Final[Mapping[str, ServerProfile]] = {
-    profile.id: profile for profile in _SERVERS
-}
+PROFILES: Final = {profile.id: profile for profile in _SERVERS}
 """By id, in display order."""
 OPENAI: Final = PROFILES["openai"]
 ANTHROPIC: Final = PROFILES["anthropic"]

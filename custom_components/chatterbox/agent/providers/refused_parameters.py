@@ -252,7 +252,7 @@ def _name_of(tool: JsonObject) -> str:
 
 _LEAST_BUDGET: Final = 1024
 """Minimum tokens to think in."""
-_BUDGETS: Final[Mapping[str, int]] = {
+_BUDGETS: Final = {
     ReasoningEffort.MINIMAL: _LEAST_BUDGET,
     ReasoningEffort.LOW: _LEAST_BUDGET,
     ReasoningEffort.MEDIUM: 4096,
@@ -264,7 +264,7 @@ _LEAST_ANSWER: Final = 256
 """Tokens of a useful answer."""
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 
-ANTHROPIC_ALSO_CALLED: Final[Mapping[str, Collection[str]]] = {
+ANTHROPIC_ALSO_CALLED: Final = {
     "thinking": (
         "thinking.type.adaptive",
         "thinking.type.enabled",

@@ -118,7 +118,7 @@ _TEMPERATURE: Final = "temperature"
 _ENERGY: Final = frozenset({"energy", "gas", "water"})
 _METERS: Final = frozenset({"total", "total_increasing"})
 """State classes."""
-_ATTRIBUTES: Final[Mapping[str, str]] = {
+_ATTRIBUTES: Final = {
     "weather": "temperature",
     "climate": "current_temperature",
 }

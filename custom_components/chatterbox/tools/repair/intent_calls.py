@@ -8,7 +8,7 @@ names. Whatever contradicts a name stays, and Home Assistant refuses the call: t
 or the place is wrong, and the model knows the request.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Collection, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -346,7 +346,7 @@ def started_or_sent_home(call: CallToRepair) -> CallToRepair:
     )
 
 
-ORDER: Final[Sequence[Callable[[CallToRepair], CallToRepair]]] = (
+ORDER: Final = (
     without_useless_filters,
     opened_or_closed,
     started_or_sent_home,
