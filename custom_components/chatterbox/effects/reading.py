@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple, assert_never
+from typing import Final, NamedTuple, TypedDict, assert_never
 
 from homeassistant.components import conversation
 from homeassistant.components.climate import ATTR_MAX_TEMP, ATTR_MIN_TEMP
 from homeassistant.components.conversation import ConversationInput
-from homeassistant.components.cover import ATTR_CURRENT_POSITION, DOMAIN as COVER
+from homeassistant.components.cover import ATTR_CURRENT_POSITION
 from homeassistant.components.fan import ATTR_PERCENTAGE, ATTR_PERCENTAGE_STEP
 from homeassistant.components.light import (
     ATTR_BRIGHTNESS,
@@ -21,7 +21,6 @@ from homeassistant.components.media_player import (
     MediaPlayerEntityFeature,
 )
 from homeassistant.components.media_player.const import ATTR_GROUP_MEMBERS
-from homeassistant.components.valve import DOMAIN as VALVE
 from homeassistant.const import (
     ATTR_DEVICE_CLASS,
     ATTR_TEMPERATURE,
@@ -166,11 +165,20 @@ _CLOCK: Final = {
     "time": intent.INTENT_GET_CURRENT_TIME,
     "date": intent.INTENT_GET_CURRENT_DATE,
 }
-_OF_ITEMS: Final = {
-    "add": ("HassListAddItem", "item_added"),
-    "remove": ("HassListRemoveItem", "item_deleted"),
-    "complete": ("HassListCompleteItem", "item_completed"),
-}
+
+
+class _Tables(TypedDict):
+    """What commands are done by, as `reading.toml` lists it."""
+
+    acts: dict[str, dict[str, str]]
+    items: dict[str, tuple[str, str]]
+    settings: dict[str, tuple[str, str]]
+    steps: dict[str, int]
+    responses: dict[str, str]
+
+
+_TABLES: Final = read_data_file(__file__, _Tables)
+_OF_ITEMS: Final = _TABLES["items"]
 """The intents that change lists, and the keys of their answers."""
 
 
@@ -890,9 +898,7 @@ def _surroundings(
     )
 
 
-_INTENTS: Final = read_data_file(
-    __file__, dict[str, dict[str, str]], "intents_of_acts.toml"
-)
+_INTENTS: Final = _TABLES["acts"]
 _READ_FIRST: Final = frozenset(
     {
         *_INTENTS[MEDIA_PLAYER].values(),
@@ -903,16 +909,7 @@ _READ_FIRST: Final = frozenset(
     }
 )
 """Intents whose sentences may mean more than Home Assistant finds in them."""
-_STEPS: Final = {
-    "more": 1,
-    "brighter": 1,
-    "louder": 1,
-    "warmer": 1,
-    "less": -1,
-    "darker": -1,
-    "quieter": -1,
-    "cooler": -1,
-}
+_STEPS: Final = _TABLES["steps"]
 _DIRECTIONS: Final = _STEPS | {"open": 1, "close": -1}
 _ON: Final = frozenset({"on", "open", "lock"})
 _OFF: Final = frozenset({"off", "close", "unlock", "stop"})
@@ -950,7 +947,7 @@ def _switched(
             yield IntentCall(
                 intent_type,
                 name | {"domain": domain},
-                _RESPONSES.get(domain, "default"),
+                _TABLES["responses"].get(domain, "default"),
             )
 
 
@@ -959,13 +956,6 @@ _TEMPERATURES: Final = {
     "fahrenheit": UnitOfTemperature.FAHRENHEIT,
 }
 _converted: Final = TemperatureConverter.convert
-_RESPONSES: Final = {
-    COVER: "cover",
-    VALVE: "valve",
-    "lock": "lock",
-    "scene": "scene",
-    "script": "script",
-}
 
 
 def _able(
@@ -985,14 +975,7 @@ def _able(
     ]
 
 
-_SETTING: Final = {
-    LIGHT: ("HassLightSet", "brightness"),
-    "climate": ("HassClimateSetTemperature", "temperature"),
-    "fan": ("HassFanSetSpeed", "percentage"),
-    MEDIA_PLAYER: ("HassSetVolume", "volume_level"),
-    COVER: ("HassSetPosition", "position"),
-    VALVE: ("HassSetPosition", "position"),
-}
+_SETTING: Final = _TABLES["settings"]
 """The intents that set a value, and the slots that an amount is for, by domain."""
 
 

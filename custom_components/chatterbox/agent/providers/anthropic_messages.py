@@ -1,11 +1,11 @@
 """`LLMProvider` for servers of Anthropic's Messages API."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, override
 
 from ..messages import JsonObject
 from ..protocols import CompletionRequest, ReasoningEffort
+from ..text import read_data_file
 from ..wire.anthropic_messages import AnthropicReplyReader, request_to_payload
 from ..wire.model_lists import ChatModel, parse_chat_models
 from ..wire.reply_reader import ReplyReader
@@ -22,18 +22,7 @@ _VERSION: Final = "2023-06-01"
 """The current version of the format."""
 _MAX_MODELS: Final = "1000"
 """On one page of the list of models; the default is twenty."""
-_EFFORTS: Final[Mapping[ReasoningEffort, JsonObject]] = {
-    ReasoningEffort.NONE: {"thinking": {"type": "disabled"}},
-    **{
-        effort: {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
-        for effort in ReasoningEffort
-        if effort not in {ReasoningEffort.NONE, ReasoningEffort.MINIMAL}
-    },
-    ReasoningEffort.MINIMAL: {
-        "thinking": {"type": "adaptive"},
-        "output_config": {"effort": ReasoningEffort.LOW},
-    },
-}
+_EFFORTS: Final = read_data_file(__file__, dict[ReasoningEffort, JsonObject])
 _HOTTEST: Final = 1.0
 """The highest temperature of the format; others go up to 2."""
 _LEAST_TOP_P_OF_THOUGHT: Final = 0.95

@@ -7,13 +7,19 @@ from typing import Final
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.llm import LLM_API_ASSIST
 
-from ...agent.messages import JsonObject, JsonValue, ToolDefinition
-from ...home.description import FIND_ENTITIES, listed, quoted
+from ...agent.messages import JsonObject, JsonValue
+from ...home.description import listed, quoted
 from ...home.entities import ExposedEntity, Home
 from ...home.entity_index import EntityIndex
 from ...home.name_index import places_named
 from ...home.search import async_get_entity_index
-from .own_tool import READS, NoAnswer, OwnCall, OwnTool, ToolAnswer, parameters
+from .own_tool import (
+    DEFINITIONS,
+    NoAnswer,
+    OwnCall,
+    OwnTool,
+    ToolAnswer,
+)
 
 _WORDS: Final = "words"
 _AREA: Final = "area"
@@ -106,13 +112,7 @@ def _answer(
 
 
 FIND: Final = OwnTool(
-    definition=ToolDefinition(
-        FIND_ENTITIES,
-        "Finds names, areas and domains of things of this home, but no states. words: what it is called or is, in the "
-        "language of this home. area: a room or a floor.",
-        parameters(dict.fromkeys((_WORDS, _AREA, _DOMAIN), ("string", ""))),
-        READS,
-    ),
+    definition=DEFINITIONS["find_entities"],
     run=_async_find,
     needs=attrgetter("home_is_large"),
     # whoever allows the tools of Assist needs it to name entities

@@ -26,22 +26,19 @@ from homeassistant.helpers.llm import LLMContext
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ...agent.messages import JsonObject, JsonValue, ToolDefinition
+from ...agent.messages import JsonObject, JsonValue
 from ...agent.text import read_data_file
 from ...effects.device_intents import features_of
 from ...effects.intents import Naming
 from ...home.entities import exposed_names
 from ...home.entity_matches import by_name, matching_states
-from ..schema import short_parameters
 from .own_tool import (
-    READS,
+    DEFINITIONS,
     NoAnswer,
     OwnCall,
     OwnTool,
     SharedWith,
     ToolAnswer,
-    own_name,
-    parameters,
 )
 
 MAX_DAYS: Final = 7
@@ -348,25 +345,8 @@ def _when(
             return begin.strftime("%A %H:%M")
 
 
-_SHOWN: Final[Mapping[str, tuple[str, str, *tuple[str, ...]]]] = {
-    "forecast": (
-        "string",
-        "",
-        ForecastKind.DAILY.value,
-        ForecastKind.HOURLY.value,
-    ),
-    "name": ("string", ""),
-}
 GET_FORECAST: Final = OwnTool(
-    definition=ToolDefinition(
-        own_name("get_forecast"),
-        "The weather, now and ahead.",
-        parameters({**_SHOWN, "area": ("string", "")}),
-        # not open-world: the numbers come from elsewhere, but they cannot carry
-        # instructions to the model
-        READS,
-        short_parameters=short_parameters(parameters(_SHOWN)),
-    ),
+    definition=DEFINITIONS["get_forecast"],
     run=_async_get_forecast,
     calls_action=True,
     shared=SharedWith(

@@ -6,7 +6,6 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
-from ...agent.messages import ToolAnnotations, ToolDefinition
 from ...effects.effect import Effects, EntityAction
 from ...effects.reading import async_lexicon
 from ...effects.recognition import RecognizedRequest, tool_request
@@ -17,7 +16,13 @@ from ...people.speakers import Speaker
 from ...settings.rules import async_get_home_rules
 from ...settings.tool_names import GUEST_MODE_TOOL
 from ...speech.sentences import async_error_text, async_get_sentences
-from .own_tool import OwnCall, OwnTool, ToolAnswer, error_answer, parameters
+from .own_tool import (
+    DEFINITIONS,
+    OwnCall,
+    OwnTool,
+    ToolAnswer,
+    error_answer,
+)
 from .registry import can_act, own_tools
 
 _ON_GUESTS: Final = (
@@ -95,14 +100,7 @@ async def _async_prompt(
 
 
 GUEST_MODE: Final = OwnTool(
-    definition=ToolDefinition(
-        GUEST_MODE_TOOL,
-        "Switches guest mode on.",
-        parameters({}),
-        ToolAnnotations(
-            read_only=False, destructive=False, idempotent=True, open_world=False
-        ),
-    ),
+    definition=DEFINITIONS["guest_mode"],
     run=_async_run,
     needs=can_act,
     effects=_async_effects,

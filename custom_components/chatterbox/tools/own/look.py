@@ -21,7 +21,7 @@ from homeassistant.helpers import (
 )
 from homeassistant.util import dt as dt_util
 
-from ...agent.messages import JsonObject, ToolDefinition
+from ...agent.messages import JsonObject
 from ...agent.text import clipped
 from ...const import LOGGER
 from ...effects.effect import Effects, EntityAction
@@ -34,14 +34,13 @@ from ...home.entity_matches import (
 )
 from ...people.speakers import async_user_of
 from .own_tool import (
+    DEFINITIONS,
     READS,
     NoAnswer,
     Offered,
     OwnCall,
     OwnTool,
     ToolAnswer,
-    own_name,
-    parameters,
 )
 
 _DOMAINS: Final = {Platform.CAMERA.value, Platform.IMAGE.value}
@@ -284,19 +283,7 @@ def _is_offered(offered: Offered) -> bool:
 
 
 LOOK: Final = OwnTool(
-    definition=ToolDefinition(
-        own_name("look"),
-        "Looks at a camera, doorbell or image, and answers a question on it.",
-        parameters(
-            {
-                "question": ("string", ""),
-                "name": ("string", ""),
-                "area": ("string", ""),
-            },
-            "question",
-        ),
-        _READS,
-    ),
+    definition=DEFINITIONS["look"],
     run=_async_look,
     needs=_is_offered,
     effects=_async_effects,

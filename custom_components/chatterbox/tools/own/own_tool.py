@@ -13,6 +13,7 @@ from homeassistant.helpers import llm
 
 from ...agent.messages import JsonObject, ToolAnnotations, ToolDefinition
 from ...agent.protocols import Deny
+from ...agent.text import read_data_file
 from ...const import DOMAIN
 from ...effects.effect import Effects, TimedCall
 from ...effects.intents import Naming
@@ -30,6 +31,9 @@ _AUTOMATION: Final = "Only a person who speaks for themself can use this. No aut
 _NO_SETTINGS: Final = AgentSettings()
 READS: Final = ToolAnnotations(
     read_only=True, destructive=False, idempotent=True, open_world=False
+)
+DEFINITIONS: Final = read_data_file(
+    __file__, dict[str, ToolDefinition], "definitions.toml"
 )
 
 

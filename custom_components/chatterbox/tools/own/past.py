@@ -26,7 +26,7 @@ from homeassistant.helpers import (
 )
 from homeassistant.util import dt as dt_util
 
-from ...agent.messages import JsonObject, JsonValue, ToolDefinition
+from ...agent.messages import JsonObject, JsonValue
 from ...agent.text import compared, heard_words
 from ...const import DOMAIN
 from ...effects.effect import Effects, EntityAction, run_by
@@ -53,6 +53,7 @@ from ...internals.recorder import (
 from ...people.speakers import async_user_of
 from ...speech.sentences import Sentences, async_get_sentences, listed_texts
 from .own_tool import (
+    DEFINITIONS,
     READS,
     NoAnswer,
     OwnCall,
@@ -60,7 +61,6 @@ from .own_tool import (
     SharedWith,
     ToolAnswer,
     own_name,
-    parameters,
 )
 from .past_states import (
     NO_VALUES,
@@ -1163,13 +1163,7 @@ class _Telling:
 
 
 GET_PAST: Final = OwnTool(
-    definition=ToolDefinition(
-        TOOL_NAME,
-        "What was: last time, by whom, how often and long, lowest, highest, "
-        "energy used. kind: window, energy. period: last_night, this_week, or ISO 8601 interval.",
-        parameters(dict.fromkeys(_ARGUMENTS, ("string", ""))),
-        READS,
-    ),
+    definition=DEFINITIONS["get_past"],
     run=_async_tell_past,
     effects=_async_effects,
     shared=SharedWith(

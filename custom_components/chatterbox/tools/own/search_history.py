@@ -6,6 +6,7 @@ a conversation contained outside content.
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Final
 
@@ -13,22 +14,20 @@ from homeassistant.util import dt as dt_util
 
 from ...agent.messages import (
     JsonValue,
-    ToolDefinition,
     ToolGroup,
     ToolPart,
 )
+from ...agent.text import read_data_file
 from ...const import DOMAIN
 from ...history.store.query import Found, HistoryQuery
 from ...history.store.records import StoreUnavailable
 from ...history.stores import async_get_histories
 from .own_tool import (
-    READS,
+    DEFINITIONS,
     NoAnswer,
     OwnCall,
     OwnTool,
     ToolAnswer,
-    own_name,
-    parameters,
     problem_of,
 )
 from .period import moment
@@ -114,36 +113,10 @@ def _answer(
     )
 
 
-MEMORY: Final = ToolGroup(
-    own_name("memory"),
-    "Remembers, or forgets by id, a fact: only when asked, never a PIN.",
-    {
-        "remember": own_name("remember"),
-        "forget": own_name("forget"),
-        "list": own_name("list_memories"),
-        "search": own_name("search_history"),
-    },
-    {
-        "text": {"type": "string"},
-        "household": {"type": "boolean"},
-        _UNTIL: {"type": "string"},
-    },
-    renamed={
-        "remember": {"fact": "text"},
-        "forget": {"fact": "text"},
-        "search": {_WORDS: "text"},
-    },
-    on_actions={"search": "search: words in earlier conversations."},
-)
+MEMORY: Final = read_data_file(__file__, ToolGroup)
 """The tools for what was said to an agent, which a model sees as one."""
 SEARCH_HISTORY: Final = OwnTool(
-    definition=ToolDefinition(
-        MEMORY.actions["search"],
-        "Searches words of earlier conversations with the person who speaks, since and until a day.",
-        parameters(dict.fromkeys((_WORDS, _SINCE, _UNTIL), ("string", ""))),
-        READS,
-        part=ToolPart(MEMORY, "search"),
-    ),
+    definition=replace(DEFINITIONS["search_history"], part=ToolPart(MEMORY, "search")),
     run=async_search_history,
     needs=attrgetter("settings.search_history"),
     is_private=True,
