@@ -282,7 +282,11 @@ class _Answers:
         state = self._weather()
         if state is None:
             return None
-        teller = await _async_teller(self.hass, self.language)
+        sentences = await async_get_sentences(self.hass, self.language)
+        conditions = await async_get_translations(
+            self.hass, self.language, "entity_component", [WEATHER]
+        )
+        teller = _Teller(sentences, conditions, self.language)
         topic = question.topics[0]
         is_whether = question.is_whether and topic in _CONDITIONS
         has_time = question.on or question.hour
@@ -664,18 +668,3 @@ class _Teller:
         return self.conditions.get(
             f"component.weather.entity_component._.state.{condition}", condition
         ).lower()
-
-
-async def _async_teller(
-    hass: HomeAssistant,
-    language: str,
-) -> _Teller:
-    sentences = await async_get_sentences(hass, language)
-    conditions = await async_get_translations(
-        hass, language, "entity_component", [WEATHER]
-    )
-    return _Teller(
-        sentences,
-        conditions,
-        language,
-    )

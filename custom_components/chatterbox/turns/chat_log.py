@@ -151,14 +151,19 @@ def _marking(kind: type[llm.ToolResult]) -> type[llm.ToolResult]:
 def from_native(hass: HomeAssistant, content: ToolResultContent) -> ToolResult:
     """Return a result from a ChatLog, whether it is ours or that of another agent."""
     text, synthetic = _read(content.result)
+    # Our results are marked if they do not come from the home. The built-in agent knows
+    # only the home; a pipeline that asks it first logs it under the name of the next
+    # agent. The results of other agents may come from anywhere.
+    entry = er.async_get(hass).async_get(content.agent_id)
+    is_ours = entry is not None and entry.platform == DOMAIN
+    knows_only_the_home = is_ours or content.agent_id == HOME_ASSISTANT_AGENT
     return ToolResult(
         content.tool_call_id,
         content.tool_name,
         text,
         is_error=content.result.error,
         synthetic=synthetic,
-        open_world=isinstance(content.result, FromOutside)
-        or not _knows_only_the_home(hass, content.agent_id),
+        open_world=isinstance(content.result, FromOutside) or not knows_only_the_home,
         native=content.result,
     )
 
@@ -176,19 +181,6 @@ def _read(result: llm.ToolResult) -> tuple[str, bool]:
         return result_content(result), False
     except TypeError, ValueError:
         return UNREADABLE, False
-
-
-def _knows_only_the_home(hass: HomeAssistant, agent_id: str) -> bool:
-    """Return whether unmarked results of an agent come from the home.
-
-    Our results are marked if they do not. The built-in agent knows only the home; a
-    pipeline that asks it first logs it under the name of the next agent. The results of
-    other agents may come from anywhere.
-    """
-    entry = er.async_get(hass).async_get(agent_id)
-    return agent_id == HOME_ASSISTANT_AGENT or (
-        entry is not None and entry.platform == DOMAIN
-    )
 
 
 type SaidContent = UserContent | AssistantContent | ToolResultContent

@@ -206,8 +206,16 @@ class AgentTurns:
         if is_usual and missing != self._missing_apis:
             self._missing_apis = missing
             async_report_missing_tools(self._hass, self._subentry, missing)
-        if prepared.template_error != self._template_error:
-            self._note_template(prepared.template_error)
+        error = prepared.template_error
+        if error != self._template_error:
+            if error is not None:
+                LOGGER.warning(
+                    "The instructions of %s cannot be rendered: %s",
+                    self.agent_id,
+                    error,
+                )
+            self._template_error = error
+            async_report_broken_template(self._hass, self._subentry, error)
         return prepared
 
     async def async_stream(
@@ -342,16 +350,3 @@ class AgentTurns:
             and self._latest.get(str(record.origin["conversation_id"])) is record
         ):
             async_get_approvals(self._hass).note_heard(question_id)
-
-    def _note_template(self, error: str | None) -> None:
-        """Report instructions that cannot be rendered, and their recovery."""
-        if error is not None:
-            LOGGER.warning(
-                "The instructions of %s cannot be rendered: %s", self.agent_id, error
-            )
-        self._template_error = error
-        async_report_broken_template(
-            self._hass,
-            self._subentry,
-            error,
-        )

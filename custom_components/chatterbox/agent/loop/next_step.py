@@ -144,22 +144,16 @@ def _step_for_failure(state: TurnState, failure: ProviderError) -> NextStep:
 
 def _step_for_answer(state: TurnState) -> NextStep:
     """Take a complete answer, unless it is empty, only announced, or does not fit."""
-    if state.is_unfinished and _may_continue(state):
+    may_call = (
+        state.turn.tool_choice is not ToolChoiceMode.NONE
+        and not state.has_gone_on
+        and _last_call(state) is None
+    )
+    if state.is_unfinished and may_call and _has_room(state):
         return CallModel(ToolChoiceMode.AUTO, goes_on=True)
     if state.misfit:
         return _step_for_misfit(state)
     return Finish(StopReason.COMPLETED)
-
-
-def _may_continue(state: TurnState) -> bool:
-    """Return whether the model may be asked once more, with tools."""
-    wants_calls = state.turn.tool_choice is not ToolChoiceMode.NONE
-    return (
-        _has_room(state)
-        and wants_calls
-        and not state.has_gone_on
-        and _last_call(state) is None
-    )
 
 
 def _has_room(state: TurnState) -> bool:

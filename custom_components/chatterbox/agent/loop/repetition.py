@@ -120,7 +120,14 @@ class RepetitionFilter:
         self._recent = (character + self._recent)[: _LONGEST + _SAMPLE + self._held]
         self._unsampled += 1
         begins = self._begins and not character.isspace()
-        self._note_place(character)
+        if character in _ENDS or (
+            character.isspace() and (self._ended or self._begins)
+        ):
+            self._begins = True
+            self._ended = False
+        elif character not in _CLOSING:
+            self._begins = False
+            self._ended = character in _ENDS_BEFORE_SPACE
         if self._period:
             self._matched += 1
             self._hold(self._held + 1)
@@ -188,16 +195,6 @@ class RepetitionFilter:
             and _SENTENCE_END.search(text) is not None
             and _DATA.search(text) is None
         )
-
-    def _note_place(self, character: str) -> None:
-        if character in _ENDS or (
-            character.isspace() and (self._ended or self._begins)
-        ):
-            self._begins = True
-            self._ended = False
-        elif character not in _CLOSING:
-            self._begins = False
-            self._ended = character in _ENDS_BEFORE_SPACE
 
 
 _SHORTEST_ECHO: Final = 20

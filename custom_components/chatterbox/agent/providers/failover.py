@@ -328,23 +328,20 @@ class FailoverProvider(LeavableProvider):
             longest = max(left - _HANDOVER, silent)
         if is_last and not provider.check:
             silent = longest
-        if may_retry and self._may_take_over(position):
+        # A slow one is not waited for longer where another service works that is next.
+        may_take_over = any(
+            one.check
+            and one.breaker.state is BreakerState.CLOSED
+            and self._spent(one) is None
+            for one in self._providers[position + 1 :]
+        )
+        if may_retry and may_take_over:
             longest = silent = min(silent, provider.first_wait)
         may_retry = may_retry and provider.breaker.state is BreakerState.CLOSED
         limits = StartLimits(longest, silent)
         return provider.start(
             candidate.request, limits, self._clock, self._jitter, may_retry=may_retry
         )
-
-    def _may_take_over(self, position: int) -> bool:
-        """Return whether another service works that would be asked next: then a slow one is not waited for longer."""
-        others = self._providers[position + 1 :]
-        working = (
-            one
-            for one in others
-            if one.check and one.breaker.state is BreakerState.CLOSED
-        )
-        return any(self._spent(one) is None for one in working)
 
 
 def _passed_on(

@@ -351,7 +351,10 @@ def _contacts(
         one
         for one in contacts
         if _is_of_one_device(question.hass, one, state)
-        or _begin_with(heard_words(one.name), name)
+        or all(
+            any(word.startswith(part) for word in heard_words(one.name))
+            for part in name
+        )
     ]
 
 
@@ -359,12 +362,6 @@ def _is_of_one_device(hass: HomeAssistant, *states: State) -> bool:
     entries = [er.async_get(hass).async_get(one.entity_id) for one in states]
     device_ids = {one.device_id if one else None for one in entries}
     return len(device_ids) == 1 and None not in device_ids
-
-
-def _begin_with(words: Iterable[str], parts: Iterable[str]) -> bool:
-    """Return whether each part begins one of the words."""
-    known = [*words]
-    return all(any(word.startswith(part) for word in known) for part in parts)
 
 
 def _nothing_called(question: _Question) -> str:

@@ -94,27 +94,24 @@ def with_own_tools(
     hass: HomeAssistant, offered: Sequence[ToolDefinition], own: Collection[OwnTool]
 ) -> tuple[ToolDefinition, ...]:
     """Add the agent's own tools to those that are `offered`, sorted by name. They replace others of the same name."""
-    added = [_in_short(hass, tool) for tool in own]
-    tools = {tool.name: tool for tool in (*offered, *added)}
-    if own:
-        return tuple(tools[name] for name in sorted(tools))
-    return tuple(offered)
-
-
-def _in_short(hass: HomeAssistant, tool: OwnTool) -> ToolDefinition:
-    one = tool.definition
-    short = one.short_parameters or short_parameters(one.parameters)
-    # Some services have a web_search of their own, and get_events tells of nothing.
-    is_bare = one.name != WEB_SEARCH and (
-        one.part is None or one.name.startswith(own_name(""))
-    )
-    if tool.needless:
-        short = without_arguments(short, tool.needless(hass))
-    return replace(
-        one,
-        short_parameters=short,
-        is_bare=is_bare,
-    )
+    if not own:
+        return tuple(offered)
+    tools = {tool.name: tool for tool in offered}
+    for tool in own:
+        one = tool.definition
+        short = one.short_parameters or short_parameters(one.parameters)
+        # Some services have a web_search of their own, and get_events tells of nothing.
+        is_bare = one.name != WEB_SEARCH and (
+            one.part is None or one.name.startswith(own_name(""))
+        )
+        if tool.needless:
+            short = without_arguments(short, tool.needless(hass))
+        tools[one.name] = replace(
+            one,
+            short_parameters=short,
+            is_bare=is_bare,
+        )
+    return tuple(tools[name] for name in sorted(tools))
 
 
 _BY_CLIENT: Final = "Not run: the caller runs this tool itself, and only now."
