@@ -6,7 +6,7 @@ gets exactly one `ToolFinished`, except those that `TurnFinished.client_calls` h
 the caller.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -281,6 +281,9 @@ type ProviderEvent = (
     | ProviderSwitched
     | CompletionResult
 )
+
+type TurnEvents = AsyncGenerator[TurnEvent]
+"""The events of a turn, as they happen."""
 
 type TurnEvent = (
     PhaseEntered

@@ -24,6 +24,7 @@ from .messages import (
     ToolGroup,
     ToolPart,
     ToolResult,
+    Tools,
     Transcript,
     canonical_json,
 )
@@ -34,7 +35,7 @@ _WHOLE: Final = ""
 """In place of an action, of a tool that a model sees without the prefix of its name."""
 
 
-def joined_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+def joined_tools(tools: Iterable[ToolDefinition]) -> Tools:
     """Return a tool for each group of which there are several, unless a tool has its name."""
     groups: dict[str, ToolGroup] = {}
     parts: dict[str, dict[str, ToolDefinition]] = defaultdict(dict)
@@ -101,13 +102,13 @@ class _Offered(tuple[ToolDefinition, ...]):
         return hash((*map(attrgetter("name"), self),))
 
 
-def shown_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+def shown_tools(tools: Iterable[ToolDefinition]) -> Tools:
     """Return the tools that a model sees, sorted by name; the same objects as before for equal tools."""
     return _visible(_Offered(tools))
 
 
 @lru_cache(maxsize=8)
-def _visible(tools: _Offered) -> tuple[ToolDefinition, ...]:
+def _visible(tools: _Offered) -> Tools:
     listed = [tool for tool in tools if tool.is_listed]
     joined = joined_tools(listed)
     parts = {part.name for one in joined for part in one.parts.values()}
@@ -144,7 +145,7 @@ def names_shown(tools: Iterable[ToolDefinition]) -> Mapping[str, str]:
     }
 
 
-def every_part(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+def every_part(tools: Iterable[ToolDefinition]) -> Tools:
     """Return tools with those that the joined ones among them stand for, each under its whole name."""
     every: list[ToolDefinition] = []
     for tool in tools:

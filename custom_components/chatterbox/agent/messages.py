@@ -3,7 +3,7 @@
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, Self
@@ -31,6 +31,10 @@ def canonical_json(value: JsonValue) -> str:
 
 MAX_CALL_LENGTH: Final = 1_000_000
 """Characters of arguments: API clients have a model write whole files. Tools of the agent accept far less."""
+
+
+type Tools = tuple[ToolDefinition, ...]
+"""Several tools that are offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +156,9 @@ class ToolResult:
     fee: float = field(default=0.0, compare=False)
     """US dollars that the call has cost."""
 
+
+type ToolResults = Sequence[ToolResult]
+"""Results in the order of their calls."""
 
 type Message = UserMessage | AssistantMessage | ToolResult
 type Transcript = tuple[Message, ...]

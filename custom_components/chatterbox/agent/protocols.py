@@ -3,7 +3,7 @@
 An implementation may rely only on the contracts that are written here.
 """
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol
@@ -19,6 +19,8 @@ from .messages import (
     ToolDefinition,
     ToolOutcome,
     ToolResult,
+    ToolResults,
+    Tools,
     Transcript,
     canonical_json,
 )
@@ -118,7 +120,7 @@ class CompletionRequest:
     """Valid: every call has one result. Ends with a user message, with a result, or with an unusable answer; the
     directive then says what is wrong with it.
     """
-    tools: tuple[ToolDefinition, ...] = ()
+    tools: Tools = ()
     """Sorted by name, and the same in every inference of a turn."""
     tool_choice: ToolChoice = ToolChoiceMode.AUTO
     directive: str = ""
@@ -209,7 +211,7 @@ class ResponseComposer(Protocol):
     def compose(
         self,
         reason: StopReason,
-        tool_results: Sequence[ToolResult],
+        tool_results: ToolResults,
         error: AgentError | None,
     ) -> str:
         """Return a sentence on how the turn ended and, from the results of all calls that ran, what was done.
@@ -219,7 +221,7 @@ class ResponseComposer(Protocol):
 
     async def undone(
         self,
-        tool_results: Sequence[ToolResult],
+        tool_results: ToolResults,
         answer: str,
     ) -> str:
         """Return a sentence on changes that calls attempted and that failed; empty if none did.

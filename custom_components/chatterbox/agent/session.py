@@ -4,7 +4,7 @@ A thin wrapper around `AgenticLoop.stream`, which keeps nothing itself.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Self
@@ -16,6 +16,7 @@ from .events import (
     PhaseEntered,
     PromptReplaced,
     TurnEvent,
+    TurnEvents,
     TurnFinished,
     UsageReported,
 )
@@ -114,7 +115,7 @@ class Session:
         """The calls that wait for results from the caller, as the model wrote them."""
         return tuple(self._owed.values())
 
-    def say(self, text: str) -> AsyncGenerator[TurnEvent]:
+    def say(self, text: str) -> TurnEvents:
         """Start a turn with the user's words, and yield its events. An interrupted turn just ends.
 
         Raises ValueError while `open_calls` wait for results.
@@ -136,7 +137,7 @@ class Session:
 
     def answer(
         self, answer: Answer | Mapping[str, Answer], text: str | None = None
-    ) -> AsyncGenerator[TurnEvent]:
+    ) -> TurnEvents:
         """Answer the `pending` approval, for all calls or by call id, and continue the turn.
 
         `text` holds the person's words, if any. Raises ValueError if nothing is
@@ -196,7 +197,7 @@ class Session:
             )
         return call
 
-    def resume(self) -> AsyncGenerator[TurnEvent]:
+    def resume(self) -> TurnEvents:
         """Have the model read the added results, and continue the turn.
 
         Raises ValueError if there are no results, if some are missing, or if an
@@ -224,7 +225,7 @@ class Session:
 
     async def _take(
         self, text: str | None, approval: PendingApproval | None = None
-    ) -> AsyncGenerator[TurnEvent]:
+    ) -> TurnEvents:
         while self._live is not None:
             await self.interrupt()
         turn = Turn(
@@ -321,7 +322,7 @@ class _LiveTurn:
     def __init__(
         self,
         text: str | None,
-        events: AsyncGenerator[TurnEvent],
+        events: TurnEvents,
     ) -> None:
         self.end: TurnFinished | None = None
         self.usage = Usage()

@@ -26,6 +26,7 @@ from .messages import (
     ToolCall,
     ToolDefinition,
     ToolOutcome,
+    Tools,
     canonical_json,
 )
 
@@ -244,7 +245,10 @@ def tool[**P, R](
 class Toolbox:
     """The `ToolDispatcher` of plain Python functions."""
 
-    def __init__(self, tools: Iterable[Tool[..., object]] = ()) -> None:
+    def __init__(
+        self,
+        tools: Iterable[Tool[..., object]] = (),
+    ) -> None:
         """Check the tools and describe them.
 
         Raises `InvalidToolbox` for invalid or duplicate names, and for functions that
@@ -265,7 +269,7 @@ class Toolbox:
                 raise InvalidToolbox(f"{one.owner} cannot be a tool: {err}") from err
 
     @property
-    def definitions(self) -> tuple[ToolDefinition, ...]:
+    def definitions(self) -> Tools:
         """Return the definitions of the tools, sorted by name."""
         return tuple(
             ToolDefinition(

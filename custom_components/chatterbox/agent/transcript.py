@@ -23,6 +23,7 @@ from .messages import (
     ToolCall,
     ToolDefinition,
     ToolResult,
+    ToolResults,
     Transcript,
     UserMessage,
 )
@@ -49,7 +50,7 @@ def calls_in(messages: Iterable[Message]) -> Sequence[ToolCall]:
     return [call for answer in answers for call in answer.tool_calls]
 
 
-def results_in(messages: Iterable[Message]) -> Sequence[ToolResult]:
+def results_in(messages: Iterable[Message]) -> ToolResults:
     """Return the results of calls."""
     return [message for message in messages if isinstance(message, ToolResult)]
 
@@ -72,7 +73,7 @@ def has_outside_content(transcript: Iterable[Message]) -> bool:
     return bool(outside_results(transcript))
 
 
-def outside_results(transcript: Iterable[Message]) -> Sequence[ToolResult]:
+def outside_results(transcript: Iterable[Message]) -> ToolResults:
     """Return the results of tools that have brought text from outside the home into a transcript."""
     return [result for result in results_in(transcript) if result.open_world]
 
@@ -160,7 +161,7 @@ class TranscriptRecorder:
         return repair(messages + ended)
 
 
-def since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[ToolResult]]:
+def since_last_user_message(transcript: Transcript) -> tuple[str, ToolResults]:
     """Return the last user message, and the tool results since."""
     results: list[ToolResult] = []
     for message in reversed(transcript):

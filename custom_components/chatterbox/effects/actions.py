@@ -51,6 +51,7 @@ from .effect import (
     ANY_ACTION,
     ARM_FOR_LESS,
     SET_TEMPERATURE,
+    ActionData,
     Effects,
     EntityAction,
     Unknown,
@@ -68,7 +69,7 @@ TARGET_KEYS: Final = (
 
 
 class _Facts(TypedDict):
-    """What actions do, as `actions.toml` lists it."""
+    """The facts about actions in `actions.toml`."""
 
     domains: dict[str, frozenset[str]]
     protection: dict[str, int]
@@ -87,7 +88,7 @@ def acts_on_own_domain(domain: str) -> bool:
     return domain in _ENTITY_DOMAINS
 
 
-def has_target(data: Mapping[str, object]) -> bool:
+def has_target(data: ActionData) -> bool:
     """Return whether the data of an action contains a target."""
     return any(data.get(key) for key in TARGET_KEYS)
 
@@ -110,7 +111,7 @@ def decided_by_template(value: object) -> bool:
 
 
 def action_targets(
-    hass: HomeAssistant, domain: str, data: Mapping[str, object]
+    hass: HomeAssistant, domain: str, data: ActionData
 ) -> frozenset[str]:
     """Return the entities of any domain that the data of an action targets, with the members of groups.
 
@@ -332,7 +333,7 @@ class ActionReader:
         entity_ids: Iterable[str],
         domain: str,
         service: str,
-        data: Mapping[str, object],
+        data: ActionData,
         source: EntityAction | None = None,
     ) -> None:
         """Read a service call for known entities. `source` is the action that causes it."""
@@ -369,7 +370,7 @@ class ActionReader:
         self,
         domain: str,
         service: str,
-        data: Mapping[str, object],
+        data: ActionData,
         source: EntityAction | None = None,
     ) -> None:
         """Read a service call with its target in `data`. `source` is the action that causes it."""
@@ -426,7 +427,7 @@ class ActionReader:
                     pass
 
     @callback
-    def named(self, arguments: Mapping[str, object]) -> frozenset[str]:
+    def named(self, arguments: ActionData) -> frozenset[str]:
         """Read the actions that the arguments of a tool name, at any depth, and return the entities that they target.
 
         Templates are rendered when the tool runs, so an action with one is unknown.
@@ -499,7 +500,9 @@ class ActionReader:
         self._waiting += new
 
     def _service_step(
-        self, step: Mapping[str, object], source: EntityAction | None
+        self,
+        step: ActionData,
+        source: EntityAction | None,
     ) -> None:
         """Read a service call of a sequence. A template in its name or target makes it unknown."""
         name = step.get(const.CONF_ACTION)
@@ -539,7 +542,7 @@ class ActionReader:
         self,
         domain: str,
         service: str,
-        data: Mapping[str, object],
+        data: ActionData,
         source: EntityAction | None,
     ) -> frozenset[EntityAction] | None:
         """Return everything that a service may do to any entity; None if that cannot be worked out."""
@@ -579,7 +582,9 @@ class ActionReader:
         return self._reaches[action]
 
     def _device_step(
-        self, step: Mapping[str, object], source: EntityAction | None
+        self,
+        step: ActionData,
+        source: EntityAction | None,
     ) -> None:
         """Read a device action. Its entity is given by entity id or registry id."""
         domain = str(step.get(const.CONF_DOMAIN))
@@ -614,7 +619,7 @@ class ActionReader:
         self,
         domain: str,
         service: str,
-        data: Mapping[str, object],
+        data: ActionData,
         source: EntityAction | None,
     ) -> None:
         targets = action_targets(
@@ -750,7 +755,7 @@ def _service_of_device_action(
 
 
 def _settings(
-    action: str, data: Mapping[str, object], source: EntityAction | None
+    action: str, data: ActionData, source: EntityAction | None
 ) -> tuple[tuple[str, float], ...]:
     """Return the settings of an action. What its owner wrote into `source`, a script, nobody else can choose."""
     if action in SET_TEMPERATURE:
@@ -806,7 +811,7 @@ def _is_by_name(
 
 
 def _named_steps(
-    hass: HomeAssistant, arguments: Mapping[str, object]
+    hass: HomeAssistant, arguments: ActionData
 ) -> Iterator[dict[str, object]]:
     """Yield the actions of the home that a part of a tool's arguments names, as steps of a script."""
     data = _data_of(arguments)
@@ -835,7 +840,7 @@ def _named_steps(
                 yield step | aimed
 
 
-def _data_of(arguments: Mapping[str, object]) -> object:
+def _data_of(arguments: ActionData) -> object:
     """Return the data of an action, which tools call by several names."""
     data: object = {key: arguments[key] for key in TARGET_KEYS if key in arguments}
     for part in (arguments.get(const.CONF_SERVICE_DATA), arguments.get("service_data")):
@@ -930,7 +935,7 @@ def _alarm_service(state: str) -> str:
 
 def _flat_steps(
     sequence: Iterable[object],
-) -> Iterator[tuple[str, Mapping[str, object]]]:
+) -> Iterator[tuple[str, ActionData]]:
     """Yield the enabled steps without branches, each with its type, such as `cv.SCRIPT_ACTION_CALL_SERVICE`."""
     for step in sequence:
         if not isinstance(step, Mapping) or step.get(const.CONF_ENABLED) is False:
@@ -945,7 +950,7 @@ def _flat_steps(
 
 def _branches(
     kind: str,
-    step: Mapping[str, object],
+    step: ActionData,
 ) -> Iterator[object]:
     """Yield the sequences inside a step. Missing ones are None."""
     if kind in (const.CONF_CHOOSE, const.CONF_PARALLEL, const.CONF_REPEAT):

@@ -73,6 +73,10 @@ _LIMITS: Final = {
 }
 
 
+type DeviceValues = Mapping[str, Any]
+"""Values of a device by their slots."""
+
+
 class DeviceValue(NamedTuple):
     """A value of a device."""
 
@@ -85,7 +89,7 @@ class DeviceValue(NamedTuple):
 
     @property
     def validator(self) -> object:
-        """What a value has to be."""
+        """The validator of the value."""
         return _VALIDATORS[self.kind]
 
 
@@ -176,8 +180,8 @@ class DeviceIntent(intent.IntentHandler):
         return any(has_setting(state, one) for one in self.settings.values())
 
     def actions(
-        self, hass: HomeAssistant, values: Mapping[str, Any], assistant: str | None
-    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        self, hass: HomeAssistant, values: DeviceValues, assistant: str | None
+    ) -> Iterator[tuple[str, DeviceValues]]:
         """Yield the actions with their data, before it is known for which devices."""
         if self.service:
             yield self.service, {}
@@ -243,9 +247,9 @@ class DeviceIntent(intent.IntentHandler):
     async def _async_set_each(
         self,
         intent_obj: intent.Intent,
-        able: Sequence[tuple[State, Mapping[str, Any]]],
+        able: Sequence[tuple[State, DeviceValues]],
         problems: dict[str, Exception],
-    ) -> Sequence[tuple[State, Mapping[str, Any]]]:
+    ) -> Sequence[tuple[State, DeviceValues]]:
         """Set the values of each device; return those that were set, and add the problems of the others."""
         ended = await asyncio.gather(
             *(self._async_set(intent_obj, state, fitted) for state, fitted in able),
@@ -264,7 +268,7 @@ class DeviceIntent(intent.IntentHandler):
     def _matched(
         self,
         hass: HomeAssistant,
-        slots: Mapping[str, Mapping[str, Any]],
+        slots: Mapping[str, DeviceValues],
         values: Mapping[str, object],
         assistant: str | None,
     ) -> Sequence[State]:
@@ -310,7 +314,7 @@ class DeviceIntent(intent.IntentHandler):
         self,
         hass: HomeAssistant,
         state: State,
-        values: Mapping[str, Any],
+        values: DeviceValues,
         language: str,
     ) -> dict[str, Any] | ServiceValidationError:
         """Return the values as a device writes them, with the mode that a range needs, or why it cannot take them."""
@@ -355,7 +359,7 @@ class DeviceIntent(intent.IntentHandler):
         return fitted
 
     async def _async_set(
-        self, intent_obj: intent.Intent, state: State, values: Mapping[str, Any]
+        self, intent_obj: intent.Intent, state: State, values: DeviceValues
     ) -> None:
         hass = intent_obj.hass
         for service, data in self.actions(hass, values, intent_obj.assistant):
@@ -373,7 +377,7 @@ class DeviceIntent(intent.IntentHandler):
     async def _async_response(
         self,
         intent_obj: intent.Intent,
-        able: Sequence[tuple[State, Mapping[str, Any]]],
+        able: Sequence[tuple[State, DeviceValues]],
     ) -> intent.IntentResponse:
         """Return what was set; in words for a sentence."""
         hass = intent_obj.hass
@@ -420,9 +424,7 @@ def entity_target(state: State) -> intent.IntentResponseTarget:
     )
 
 
-def _out_of_limits(
-    state: State, values: Mapping[str, Any]
-) -> ServiceValidationError | None:
+def _out_of_limits(state: State, values: DeviceValues) -> ServiceValidationError | None:
     """Return Home Assistant's error for a number that a device does not take, which it raises after other actions."""
     low, high = (values.get(slot) for slot in RANGE)
     key = ""
@@ -481,7 +483,11 @@ def _players(
 
 
 async def async_value_word(
-    hass: HomeAssistant, language: str, domain: str, slot: str, value: str
+    hass: HomeAssistant,
+    language: str,
+    domain: str,
+    slot: str,
+    value: str,
 ) -> str:
     """Return Home Assistant's word for a value of a device; the value itself where it has none."""
     words = await async_get_translations(
@@ -501,7 +507,7 @@ async def async_value_word(
 
 
 async def async_told_values(
-    hass: HomeAssistant, language: str, domain: str, values: Mapping[str, Any]
+    hass: HomeAssistant, language: str, domain: str, values: DeviceValues
 ) -> Sequence[str]:
     """Return the values of a device in words: "Cool", "21 °C", "Fan mode Auto"."""
     names = await async_get_translations(

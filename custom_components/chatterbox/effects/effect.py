@@ -38,6 +38,10 @@ ARM_FOR_LESS: Final = "alarm_control_panel.arm_for_less"
 """Stands for arming an alarm for less than it is armed for now. To rules, it is disarming."""
 
 
+type ActionData = Mapping[str, object]
+"""The data of an action, as it is written."""
+
+
 class EntityAction(NamedTuple):
     """One service call for one entity. A tuple, because a call may have thousands of them."""
 
@@ -177,7 +181,7 @@ def run_by(
 def named_action(
     domain: str,
     service: str,
-    data: Mapping[str, object],
+    data: ActionData,
 ) -> str:
     """Return the name of an action. Position 0 is named as closing."""
     action = f"{domain}.{service}"

@@ -489,7 +489,7 @@ _STATES_OF_ITEMS: Final = {
 def items_meant(
     hass: HomeAssistant,
     intent_type: str,
-    slots: Mapping[str, JsonValue],
+    slots: Slots,
     assistant: str,
 ) -> list[str]:
     """Return the names of the items that the slots of an intent may mean, as they stand in the list, sorted.

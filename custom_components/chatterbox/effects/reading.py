@@ -87,7 +87,7 @@ from .device_intents import (
     features_of,
     has_setting,
 )
-from .intents import intent_effects, items_meant
+from .intents import Slots, intent_effects, items_meant
 
 _STEP: Final = 20
 """Percent by which a light becomes brighter or darker."""
@@ -120,7 +120,7 @@ class IntentCall(NamedTuple):
     """An intent with its slots, and the key of Home Assistant's answer to it."""
 
     intent: str
-    slots: Mapping[str, JsonValue]
+    slots: Slots
     response: str = "default"
     spoken: Mapping[str, JsonValue] = {}
     """The words for its slots, where they are others than their values."""
@@ -168,7 +168,7 @@ _CLOCK: Final = {
 
 
 class _Tables(TypedDict):
-    """What commands are done by, as `reading.toml` lists it."""
+    """The tables in `reading.toml`, by which commands are done."""
 
     acts: dict[str, dict[str, str]]
     items: dict[str, tuple[str, str]]
@@ -605,7 +605,7 @@ async def async_is_assumed(
     hass: HomeAssistant,
     user_input: ConversationInput,
     intent_type: str,
-    slots: Mapping[str, JsonValue],
+    slots: Slots,
 ) -> bool:
     """Return whether Home Assistant takes a sentence for what its words do not mean.
 

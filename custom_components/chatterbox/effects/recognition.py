@@ -7,7 +7,6 @@ and sentence triggers are left to their automations.
 
 import asyncio
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +20,7 @@ from homeassistant.components.person.const import DOMAIN as PERSON_DOMAIN
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 
-from ..agent.messages import JsonObject, JsonValue, ToolCall, canonical_json
+from ..agent.messages import JsonObject, ToolCall, canonical_json
 from ..agent.text import MOST_UNDERSTOOD, plain_name, read_data_file
 from ..home.entity_matches import matching_states
 from ..home.name_index import with_known_names
@@ -29,7 +28,7 @@ from ..home.request import QUESTION_ENDS
 from ..internals.conversation import built_in_agent, slots_of
 from ..people.speakers import async_speaker_area
 from ..settings.agent import RequestKind
-from .intents import handler_of, intent_naming, is_question_intent, selection
+from .intents import Slots, handler_of, intent_naming, is_question_intent, selection
 from .reading import async_is_assumed
 
 if TYPE_CHECKING:
@@ -252,7 +251,7 @@ def may_be_command(found: RecognizeResult, *, is_asked: bool) -> bool:
 def _is_there(
     hass: HomeAssistant,
     name: str,
-    slots: Mapping[str, JsonValue],
+    slots: Slots,
     user_input: ConversationInput,
     *,
     is_question: bool,

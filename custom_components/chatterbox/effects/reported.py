@@ -68,7 +68,7 @@ from ..records.turn_record import (
 from ..settings.redaction import without_secrets
 from .actions import RUNNING, ActionReader, controlled_by, members_of
 from .device_intents import features_of
-from .effect import Effects, UnknownReason
+from .effect import ActionData, Effects, UnknownReason
 from .intents import intent_effects, is_question_intent
 from .silent_home import is_silent
 
@@ -140,7 +140,7 @@ def actions_in(
     tasks = set[asyncio.Task[object]]()
 
     @callback
-    def note(event: Event[Mapping[str, object]]) -> None:
+    def note(event: Event[ActionData]) -> None:
         task = asyncio.current_task()
         if event.context.id == context.id and task is not None:
             tasks.add(task)
@@ -503,7 +503,7 @@ def _unable_lights(
 
 def _is_able(
     light: State | None,
-    wanted: Mapping[str, object],
+    wanted: ActionData,
 ) -> bool:
     """Return whether a light has all that is wanted of it, or does not tell."""
     modes: object = light.attributes.get(ATTR_SUPPORTED_COLOR_MODES) if light else None
@@ -764,27 +764,27 @@ def _runs(
             yield from _runs(hass, child)
 
 
-def _as_dict(trace: object) -> Mapping[str, object]:
+def _as_dict(trace: object) -> ActionData:
     run: object = getattr(trace, "as_extended_dict", dict)()
     if isinstance(run, dict):
         return run
     return {}
 
 
-def _steps(run: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+def _steps(run: ActionData) -> Iterator[ActionData]:
     paths = run.get("trace")
     for elements in paths.values() if isinstance(paths, dict) else ():
         yield from elements if isinstance(elements, list) else ()
 
 
-def _time_of(step: Mapping[str, object]) -> float:
+def _time_of(step: ActionData) -> float:
     at = step.get("timestamp")
     if isinstance(at, datetime):
         return at.timestamp()
     return 0.0
 
 
-def _call_of(step: Mapping[str, object]) -> tuple[str, str, dict[str, object]] | None:
+def _call_of(step: ActionData) -> tuple[str, str, dict[str, object]] | None:
     """Return the domain, the service and the data of a step that has called a service or activated a scene."""
     match step.get("result"):
         case {"scene": str(scene)}:
@@ -843,7 +843,7 @@ async def _async_error_of(
 
 def _child(
     hass: HomeAssistant,
-    step: Mapping[str, object],
+    step: ActionData,
 ) -> object:
     match step:
         case {
@@ -864,7 +864,7 @@ def _child(
             return None
 
 
-def _error_of_step(step: Mapping[str, object]) -> str:
+def _error_of_step(step: ActionData) -> str:
     match step:
         case {"result": {"timeout": True}}:
             return SCRIPT_ENDS["timeout"]

@@ -392,7 +392,11 @@ async def _async_store_later(
         store.record(record)
 
 
-def _stored_turn(agent: str, origin: Origin, report: TurnRecord) -> StoredTurn:
+def _stored_turn(
+    agent: str,
+    origin: Origin,
+    report: TurnRecord,
+) -> StoredTurn:
     facts = report.facts
     finished = report.finished
     return StoredTurn(

@@ -93,7 +93,11 @@ class _Sentence:
                 if len(self.heard) in self._without_small(end):
                     yield action, slots
 
-    def _filled(self, name: str, at: int) -> Iterator[tuple[int, Mapping[str, _Place]]]:
+    def _filled(
+        self,
+        name: str,
+        at: int,
+    ) -> Iterator[tuple[int, Mapping[str, _Place]]]:
         """Yield where words may end that stand for a slot, and what they fill."""
         if name in self.rules:
             found = self.rules[name].matches(

@@ -10,7 +10,7 @@ from typing import Final
 
 from .kinds import ACTS_ON, BY_ASPECT, BY_UNIT, KINDS
 from .lexicon import SILENT, SLIGHTLY, Role
-from .reading import ACTING, NAMING, Parts, PhraseSpan
+from .reading import ACTING, NAMING, Parts, PhraseSpan, Spans
 from .requests import (
     Choice,
     EntityCommand,
@@ -245,7 +245,7 @@ def _commands(
     return found
 
 
-def _parted(group: Sequence[PhraseSpan]) -> Sequence[Sequence[PhraseSpan]]:
+def _parted(group: Spans) -> Sequence[Spans]:
     """Return two groups of one that ends with a room: "the curtains and the garage" are no curtains of the garage."""
     roles = [span.role for span in group]
     named = [at for at, role in enumerate(roles) if role in {Role.ENTITY, Role.KIND}]
@@ -345,7 +345,7 @@ def _act_without_verb(parts: Parts) -> str:
     return _switching_state(spans)
 
 
-def _switching_state(spans: Sequence[PhraseSpan]) -> str:
+def _switching_state(spans: Spans) -> str:
     """Return whether to switch on or off, as the words begin, or end but for a place: "kitchen lights off"."""
     states = [span for span in spans if span.role is Role.STATE]
     if len(states) != 1 or states[0].value not in {"on", "off"}:
@@ -357,7 +357,7 @@ def _switching_state(spans: Sequence[PhraseSpan]) -> str:
     return ""
 
 
-def groups_of(spans: Sequence[PhraseSpan]) -> Iterator[Sequence[PhraseSpan]]:
+def groups_of(spans: Spans) -> Iterator[Spans]:
     """Yield the spans of each group of entities: a room alone goes with the group before it, or else after it.
 
     A joining word stays between rooms.

@@ -64,7 +64,10 @@ def guest_mode_wish(
 
 
 def _is_said(
-    phrase: tuple[str, ...], heard: Sequence[str], start: int, words: Lexicon
+    phrase: tuple[str, ...],
+    heard: Sequence[str],
+    start: int,
+    words: Lexicon,
 ) -> bool:
     """Return whether the words from one on are a phrase, apart from courtesy."""
     if start == len(heard):

@@ -266,7 +266,12 @@ class _Sentence:
             )
 
     def _before_command(
-        self, first: int, until: int, end: int, *, is_once: bool
+        self,
+        first: int,
+        until: int,
+        end: int,
+        *,
+        is_once: bool,
     ) -> Iterator[_Clause]:
         """Yield what happens with the command after it, unless both are joined to something else."""
         then = self._after_then(until)

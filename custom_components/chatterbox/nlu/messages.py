@@ -204,7 +204,10 @@ class _Request:
         )
         return not (is_short and any(one.value == ARTICLE for _, one in meanings))
 
-    def _around(self, form: _Form) -> Iterator[tuple[int, int]]:
+    def _around(
+        self,
+        form: _Form,
+    ) -> Iterator[tuple[int, int]]:
         """Yield the bounds of the words between the two parts of a form.
 
         Without a second part, each end is tried: the shortest first, but for several listeners.

@@ -10,9 +10,9 @@ from typing import Final
 
 from .kinds import KINDS, domains_by
 from .lexicon import SILENT, SMALL, Role
-from .reading import ACTING, NAMING, Parts, PhraseSpan
+from .reading import ACTING, NAMING, Parts, PhraseSpan, Spans
 from .requests import Choice, DeviceSetting, PlayerGroup, StateQuestion
-from .targets import CLIMATE, MODE, PLAYER, CommandTargets
+from .targets import CLIMATE, MODE, PLAYER, CommandTargets, Meant
 from .vocabulary import TOLD, is_mode
 
 SETTING: Final = "setting"
@@ -182,7 +182,7 @@ class _Request(Parts):
         domains: AbstractSet[str],
         able: frozenset[str],
         without: AbstractSet[str] = frozenset(),
-    ) -> frozenset[str] | Choice | None:
+    ) -> Meant:
         """Return the devices that are meant: among those that can do it, else the ones that are named."""
         spans = [
             span
@@ -279,7 +279,7 @@ class _Request(Parts):
         is_left = "from" in self.values(Role.PREPOSITION)
         return is_left or (is_before and is_after)
 
-    def _humidity(self, amounts: Sequence[PhraseSpan]) -> Sequence[Requested]:
+    def _humidity(self, amounts: Spans) -> Sequence[Requested]:
         if len(amounts) != 1 or self.modes or amounts[0].value not in {"", "percent"}:
             return ()
         is_told = not _SETTING.isdisjoint(self.acts) or "to" in self.values(
@@ -295,7 +295,7 @@ class _Request(Parts):
             {"humidity": int(amounts[0].number)},
         )
 
-    def _range(self, amounts: Sequence[PhraseSpan]) -> Sequence[Requested]:
+    def _range(self, amounts: Spans) -> Sequence[Requested]:
         """Return two temperatures: "between 20 and 23", "heat to 21 and cool to 25"."""
         if not self.is_set:
             return ()
@@ -328,7 +328,7 @@ class _Request(Parts):
             amounts,
         )
 
-    def _is_range(self, amounts: Sequence[PhraseSpan]) -> bool:
+    def _is_range(self, amounts: Spans) -> bool:
         """Return whether two numbers are the ends of a range of temperatures, and nothing else."""
         first, last = amounts
         between = [one for one in self.spans if first.end <= one.start < last.start]
@@ -338,7 +338,11 @@ class _Request(Parts):
         return is_told and SILENT.issuperset(one.role for one in between)
 
     def _mode(
-        self, mode: str, amounts: Sequence[PhraseSpan], *, is_fan: bool
+        self,
+        mode: str,
+        amounts: Spans,
+        *,
+        is_fan: bool,
     ) -> Sequence[Requested]:
         """Return one mode, with the temperature that is to be kept in it."""
         slots = self._slots(amounts, is_fan=is_fan)
@@ -381,7 +385,7 @@ class _Request(Parts):
 
     def _slots(
         self,
-        amounts: Sequence[PhraseSpan],
+        amounts: Spans,
         *,
         is_fan: bool,
     ) -> Sequence[str]:
@@ -411,7 +415,7 @@ class _Request(Parts):
         self,
         slot: str,
         mode: str,
-        amounts: Sequence[PhraseSpan],
+        amounts: Spans,
     ) -> bool:
         """Return whether the words ask for a mode: "the heating" alone names a device, and "away" may be anything."""
         if mode == "off" and not self.all(Role.ENTITY, Role.KIND):
@@ -443,7 +447,11 @@ class _Request(Parts):
         )
 
     def _values(
-        self, entity_id: str, slot: str, mode: str, amounts: Sequence[PhraseSpan]
+        self,
+        entity_id: str,
+        slot: str,
+        mode: str,
+        amounts: Spans,
     ) -> dict[str, str | float | bool]:
         """Return the values of a device, in its words."""
         if self.is_off:
@@ -506,7 +514,7 @@ class _Request(Parts):
         return min(playing or ids)
 
 
-def _pieces(spans: Sequence[PhraseSpan]) -> Sequence[Sequence[PhraseSpan]]:
+def _pieces(spans: Spans) -> Sequence[Spans]:
     """Return the spans of each player that is named: "the kitchen and the bath with the office" are three."""
     pieces: list[list[PhraseSpan]] = [[]]
     for span in spans:
@@ -519,7 +527,8 @@ def _pieces(spans: Sequence[PhraseSpan]) -> Sequence[Sequence[PhraseSpan]]:
 
 
 def _paired(
-    modes: Sequence[PhraseSpan], amounts: Sequence[PhraseSpan]
+    modes: Spans,
+    amounts: Spans,
 ) -> tuple[float, float] | None:
     """Return the temperatures to which to heat and to cool, each of which follows its mode."""
     ordered = sorted(
@@ -537,9 +546,9 @@ def _paired(
 
 
 def _settings(
-    ids: frozenset[str] | Choice | None,
+    ids: Meant,
     values: dict[str, str | float | bool],
-    amounts: Sequence[PhraseSpan] = (),
+    amounts: Spans = (),
 ) -> Sequence[Requested]:
     if isinstance(ids, frozenset):
         return [
@@ -552,7 +561,7 @@ def _settings(
     return _choice(ids)
 
 
-def _unit(amounts: Sequence[PhraseSpan]) -> str:
+def _unit(amounts: Spans) -> str:
     """Return the unit of temperatures; empty for that of the home."""
     return next(
         (one.value for one in amounts if one.value in _TEMPERATURES),
@@ -560,7 +569,7 @@ def _unit(amounts: Sequence[PhraseSpan]) -> str:
     )
 
 
-def _choice(ids: frozenset[str] | Choice | None) -> Sequence[Choice]:
+def _choice(ids: Meant) -> Sequence[Choice]:
     if isinstance(ids, Choice):
         return [ids]
     return ()

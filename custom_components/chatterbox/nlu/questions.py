@@ -243,7 +243,10 @@ class _StateWords(Parts):
         is_here = is_one and not (places or named or quantifiers)  # "is the light on"
         return near if near and is_here else found
 
-    def _able(self, places: Sequence[frozenset[str | None]]) -> frozenset[str]:
+    def _able(
+        self,
+        places: Sequence[frozenset[str | None]],
+    ) -> frozenset[str]:
         """Return the entities of the kinds at each of some places."""
         tests = [*self._tests()]
         return frozenset(
@@ -253,7 +256,10 @@ class _StateWords(Parts):
             and all(one.area_id in areas for areas in places)
         )
 
-    def _named_among(self, able: frozenset[str]) -> Sequence[frozenset[str]]:
+    def _named_among(
+        self,
+        able: frozenset[str],
+    ) -> Sequence[frozenset[str]]:
         """Return the entities of each name, with those that measure a property of theirs."""
         named = [one.ids for one in self.named]
         if len(named) > 1 and self.all(Role.AND):

@@ -64,6 +64,10 @@ class PhraseSpan:
     number: float = 0.0
 
 
+type Spans = Sequence[PhraseSpan]
+"""Phrases of a sentence, in order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The words of a sentence, divided into phrases that cover all of them."""
@@ -93,7 +97,10 @@ class Reading:
         """Its words, folded."""
         return [token.word for token in self.tokens]
 
-    def meanings(self, at: int) -> Iterator[tuple[int, PhraseMeaning]]:
+    def meanings(
+        self,
+        at: int,
+    ) -> Iterator[tuple[int, PhraseMeaning]]:
         """Yield the ends and meanings of the phrases that begin at a word."""
         return self.words.phrases.found(
             self.heard,
@@ -131,11 +138,11 @@ class Reading:
 class Parts:
     """The phrases of a request, by their roles, with the sentence and the surroundings in which it was spoken."""
 
-    spans: Sequence[PhraseSpan]
+    spans: Spans
     reading: Reading
     surroundings: Surroundings = field(default_factory=Surroundings)
 
-    def of(self, spans: Sequence[PhraseSpan]) -> Self:
+    def of(self, spans: Spans) -> Self:
         """Return other phrases of the same sentence."""
         return replace(self, spans=spans)
 
@@ -145,14 +152,14 @@ class Parts:
         return self.reading.names
 
     @cached_property
-    def by_role(self) -> Mapping[Role, Sequence[PhraseSpan]]:
+    def by_role(self) -> Mapping[Role, Spans]:
         """The spans of each role that occurs."""
         found: dict[Role, list[PhraseSpan]] = {}
         for span in self.spans:
             found.setdefault(span.role, []).append(span)
         return found
 
-    def all(self, *roles: Role) -> Sequence[PhraseSpan]:
+    def all(self, *roles: Role) -> Spans:
         """Return the spans of some roles."""
         return [span for role in roles for span in self.by_role.get(role, ())]
 
@@ -297,7 +304,10 @@ class _HeardWords:
     heard: Sequence[str]
     names: HomeVocabulary
 
-    def _meanings(self, at: int) -> Iterator[tuple[int, PhraseMeaning]]:
+    def _meanings(
+        self,
+        at: int,
+    ) -> Iterator[tuple[int, PhraseMeaning]]:
         return self.names.words.phrases.found(
             self.heard,
             at,

@@ -68,6 +68,9 @@ _SOUNDS: Final = frozenset({"music", "radio", "player", "players"})
 """Kinds of what plays, wherever it does."""
 _SWITCHED: Final = frozenset({"on", "off"})
 _NARROW: Final = [kind for value, kind in KINDS.items() if value != "everything"]
+type Meant = frozenset[str] | Choice | None
+"""The entities that words mean, or a choice of one of them; None if they mean none."""
+
 _TWO: Final = 2
 _NAMES: Final = SILENT | NAMING
 """The roles of words that only name something."""
@@ -142,7 +145,7 @@ class CommandTargets:
         """Where the words were said."""
         return self.parts.surroundings
 
-    def found(self) -> frozenset[str] | Choice | None:
+    def found(self) -> Meant:
         """Return the entities; None if the words mean none, and a choice if one of several is meant."""
         able = self._able
         if "others" in self._quantifiers:
@@ -169,7 +172,7 @@ class CommandTargets:
 
     def _of_words(
         self, able: frozenset[str], places: Sequence[frozenset[str | None]]
-    ) -> frozenset[str] | Choice | None:
+    ) -> Meant:
         """Return what is meant by a name, else of all players, else by a kind, else by no word."""
         if self.parts.all(Role.ENTITY):
             return self._named(able)
@@ -290,7 +293,7 @@ class CommandTargets:
         is_further = command is not None and command.act != "off"
         return bool(last) and is_further and self.act in {*STEPS, "set"}
 
-    def _named(self, able: AbstractSet[str]) -> frozenset[str] | Choice | None:
+    def _named(self, able: AbstractSet[str]) -> Meant:
         """Return the entity that the names mean together.
 
         A part of a name means none where another thing of the kind has it: "raise the
@@ -318,8 +321,11 @@ class CommandTargets:
         return ids or None
 
     def _of_kind(
-        self, able: frozenset[str], *, is_placed: bool
-    ) -> frozenset[str] | Choice | None:
+        self,
+        able: frozenset[str],
+        *,
+        is_placed: bool,
+    ) -> Meant:
         """Return the entities of a kind: of the place that is named, else of the room, else the only one at home."""
         is_everywhere = is_placed or bool(self._quantifiers & {"all", "home"})
         if self._is_many and self.surroundings.area_id is None:
@@ -369,8 +375,11 @@ class CommandTargets:
         return self._is_many and has_place
 
     def _unnamed(
-        self, able: frozenset[str], *, is_placed: bool
-    ) -> frozenset[str] | Choice | None:
+        self,
+        able: frozenset[str],
+        *,
+        is_placed: bool,
+    ) -> Meant:
         """Return what an act is for that names only a place, or nothing."""
         if is_placed and "light" in self.domains:
             return self._lights(able) or None

@@ -39,6 +39,7 @@ from .reading import (
     Parts,
     PhraseSpan,
     Reading,
+    Spans,
     read,
     telling_text,
 )
@@ -228,7 +229,7 @@ def _entities(requests: Iterable[SpokenRequest] | None) -> frozenset[str]:
     return frozenset(ids)
 
 
-def _without_tag(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:
+def _without_tag(spans: Spans) -> Spans:
     """Return spans without the last word of a command that is asked as a favour: "可以关一下台灯吗"."""
     first = spans[0]
     last = spans[-1]
@@ -300,7 +301,7 @@ def _is_cut_question(parts: Parts) -> bool:
     return parts.reading.is_asked and not parts.all(Role.ACT, Role.VERB)
 
 
-def _divided(spans: Sequence[PhraseSpan]) -> list[Sequence[PhraseSpan]]:
+def _divided(spans: Spans) -> list[Spans]:
     """Return the spans of each request: after a joining word, a new one begins with an act, or ends with one.
 
     One also begins after a reason: "it's too dark turn on the lights". An act may stand
@@ -333,7 +334,7 @@ def _divided(spans: Sequence[PhraseSpan]) -> list[Sequence[PhraseSpan]]:
 
 
 def _has_two_acts(
-    spans: Sequence[PhraseSpan],
+    spans: Spans,
     at: int,
 ) -> bool:
     """Return whether an act ends before the joining word before a span, and another one follows."""
@@ -758,8 +759,8 @@ def _alike(
 
 
 def _is_noun(
-    before: Sequence[PhraseSpan],
-    after: Sequence[PhraseSpan],
+    before: Spans,
+    after: Spans,
 ) -> bool:
     """Return whether a name may stand between some phrases: no time, as in "the floor lamp in December"."""
     if not before or (after and after[0].role not in _AFTER_NAMES):
@@ -772,8 +773,8 @@ def _is_noun(
 
 
 def _is_for_entities(
-    before: Sequence[PhraseSpan],
-    after: Sequence[PhraseSpan],
+    before: Spans,
+    after: Spans,
 ) -> bool:
     """Return whether what is said around a name is done with things at home alone."""
     return any(

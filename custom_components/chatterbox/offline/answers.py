@@ -363,7 +363,11 @@ async def async_answer(
     return await _Answers(hass, user_input, home, sentences).async_answer(request)
 
 
-def _song(hass: HomeAssistant, players: Iterable[str], sentences: Sentences) -> str:
+def _song(
+    hass: HomeAssistant,
+    players: Iterable[str],
+    sentences: Sentences,
+) -> str:
     """Return what some players play; with their names, where they play different things."""
     states = map(hass.states.get, players)
     playing = [one for one in states if one and one.state == STATE_PLAYING]

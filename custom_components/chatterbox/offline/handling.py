@@ -31,6 +31,7 @@ from homeassistant.helpers.translation import async_get_translations
 from ..agent.messages import JsonValue
 from ..effects.effect import Effects
 from ..effects.intents import (
+    Slots,
     handler_of,
     intent_effects,
     items_meant,
@@ -63,7 +64,7 @@ _MOST_THERMOSTATS: Final = 5
 def is_ambiguous(
     hass: HomeAssistant,
     intent_type: str,
-    slots: Mapping[str, JsonValue],
+    slots: Slots,
     area: AreaEntry | None,
     effects: Effects,
 ) -> bool:
@@ -378,7 +379,7 @@ def recognized_call(
 def _is_shared(
     hass: HomeAssistant,
     intent_type: str,
-    slots: Mapping[str, JsonValue],
+    slots: Slots,
     area: AreaEntry | None,
 ) -> bool:
     """Return whether the handler of an intent would fail because several entities have the name."""
@@ -409,7 +410,7 @@ def _is_shared(
 
 
 def _preferences(
-    hass: HomeAssistant, slots: Mapping[str, JsonValue], area: AreaEntry | None
+    hass: HomeAssistant, slots: Slots, area: AreaEntry | None
 ) -> intent.MatchTargetsPreferences:
     """Return the room of the speaker, unless several entities have the name and none of them is there.
 

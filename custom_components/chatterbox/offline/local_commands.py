@@ -31,7 +31,7 @@ from ..agent.messages import (
     ToolCall,
     ToolChoiceMode,
     ToolDefinition,
-    ToolResult,
+    ToolResults,
     Transcript,
     Usage,
     paragraphs,
@@ -340,7 +340,9 @@ class LocalCommandsProvider(LeavableProvider):
                 yield event
 
     def _is_turn_ours(
-        self, own: Sequence[ToolResult], results: Sequence[ToolResult]
+        self,
+        own: ToolResults,
+        results: ToolResults,
     ) -> bool:
         """Return whether no call of the model ran, or its words have given way to calls of ours."""
         if self._undone is not None:
@@ -351,8 +353,8 @@ class LocalCommandsProvider(LeavableProvider):
         self,
         request: CompletionRequest,
         words: str,
-        results: Sequence[ToolResult],
-        own: Sequence[ToolResult],
+        results: ToolResults,
+        own: ToolResults,
     ) -> Sequence[ProviderEvent]:
         """Return the events of an inference that needs no model; none if it is asked."""
         requests = self.requests
@@ -392,8 +394,10 @@ class LocalCommandsProvider(LeavableProvider):
         return ()
 
     def _own_of(
-        self, transcript: Transcript, results: Sequence[ToolResult]
-    ) -> Sequence[ToolResult]:
+        self,
+        transcript: Transcript,
+        results: ToolResults,
+    ) -> ToolResults:
         """Return the results of sentences, and of other calls of ours: in a turn that resumes, they have other ids."""
         if results and _is_own(transcript):
             return results
@@ -405,7 +409,7 @@ class LocalCommandsProvider(LeavableProvider):
             one for one in results if one.name == sentence or is_local_call(one.call_id)
         ]
 
-    def _ending(self, own: Sequence[ToolResult]) -> str | None:
+    def _ending(self, own: ToolResults) -> str | None:
         """Return what is said after a sentence was processed; None if it failed, and the model has to go on."""
         done = [result for result in own if not (result.is_error or result.synthetic)]
         if done:
@@ -636,7 +640,7 @@ class LocalCommandsProvider(LeavableProvider):
         self,
         answer: str,
         words: str,
-        results: Sequence[ToolResult],
+        results: ToolResults,
     ) -> _Kind:
         """Return what an answer is to a command."""
         if self.requests.is_refused():
@@ -670,7 +674,7 @@ class LocalCommandsProvider(LeavableProvider):
             self.requests.user_input.language,
         )
 
-    def _giving_no_reason(self, results: Sequence[ToolResult]) -> frozenset[Statement]:
+    def _giving_no_reason(self, results: ToolResults) -> frozenset[Statement]:
         """Return the statements that give no reason why nothing was done.
 
         After a look at the home, only the report of an action is certain to be none;

@@ -190,7 +190,10 @@ def _openings(
 
 
 def _names(
-    home: Home, found: Sequence[re.Match[str]], words: _Words, language: str
+    home: Home,
+    found: Sequence[re.Match[str]],
+    words: _Words,
+    language: str,
 ) -> list[_Guess]:
     """Return the names that sound like some of the words, the likeliest first. Only the last words hold a particle."""
     heard = [_sounded(one[0], language) for one in found]

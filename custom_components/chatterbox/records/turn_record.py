@@ -489,7 +489,11 @@ class TurnRecord:
         """The models that took over from the agent's own: `to` whom, and the `reason`."""
         return [{"to": one.to, "reason": one.reason} for one in self._handovers]
 
-    def as_event_data(self, *, tells_words: bool = True) -> dict[str, JsonValue]:
+    def as_event_data(
+        self,
+        *,
+        tells_words: bool = True,
+    ) -> dict[str, JsonValue]:
         """Return the turn as the data of a Home Assistant event.
 
         Long texts, arguments and results are cut, so that Home Assistant can record the

@@ -58,7 +58,7 @@ from ..agent.errors import (
     UnparsedReply,
 )
 from ..agent.events import StopReason
-from ..agent.messages import ToolDefinition, ToolResult
+from ..agent.messages import ToolDefinition, ToolResult, ToolResults
 from ..const import DOMAIN, home_singleton
 from ..records.turn_record import (
     SCRIPT_ENDS,
@@ -298,7 +298,7 @@ class TranslatedComposer:
     def compose(
         self,
         reason: StopReason,
-        tool_results: Sequence[ToolResult],
+        tool_results: ToolResults,
         error: AgentError | None,
     ) -> str:
         """Say what was done, and then why there is no answer."""
@@ -315,7 +315,7 @@ class TranslatedComposer:
             sentences.append(next(filter(None, texts), self._say(reason.value)))
         return in_sentences(sentences)
 
-    def done(self, tool_results: Sequence[ToolResult]) -> str:
+    def done(self, tool_results: ToolResults) -> str:
         """Say what was done. Empty if nothing was."""
         return in_sentences(
             self._report(
@@ -326,7 +326,7 @@ class TranslatedComposer:
 
     def undone(
         self,
-        tool_results: Sequence[ToolResult],
+        tool_results: ToolResults,
         answer: str,
     ) -> str:
         """Name the entities that could not be acted on; if there are none, say whether every call has failed.
@@ -353,7 +353,10 @@ class TranslatedComposer:
         return ""
 
     def _report(
-        self, tool_results: Sequence[ToolResult], *, briefly: bool
+        self,
+        tool_results: ToolResults,
+        *,
+        briefly: bool,
     ) -> list[str]:
         """Return the speech of the results that have one, and sentences about the other actions and their failures."""
         reading = {tool.name for tool in self.tools if tool.annotations.read_only}
@@ -374,7 +377,10 @@ class TranslatedComposer:
         return sentences
 
     def _confirmed(
-        self, actions: Sequence[ToolResult], *, briefly: bool
+        self,
+        actions: ToolResults,
+        *,
+        briefly: bool,
     ) -> Sequence[str]:
         """Return sentences about actions that have worked; empty ones for what need not be said."""
         responses = [*filter(None, (intent_response(one.native) for one in actions))]

@@ -34,7 +34,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import device_registry as dr, intent, llm
 from homeassistant.util.json import JsonObjectType
 
-from ..agent.messages import ToolDefinition, ToolGroup, ToolPart
+from ..agent.messages import ToolDefinition, ToolGroup, ToolPart, Tools
 from ..agent.text import read_data_file
 from ..agent.timeouts import read_aside
 from ..const import DOMAIN, INTEGRATION, LOGGER, home_singleton
@@ -365,7 +365,11 @@ class _Question:
             self.stored[_SHORT_STATES] = stored
         return stored.tools
 
-    def _offer(self, domain: str, platform: LLMToolsPlatformProtocol) -> LLMTools:
+    def _offer(
+        self,
+        domain: str,
+        platform: LLMToolsPlatformProtocol,
+    ) -> LLMTools:
         stored = self.stored.get(domain)
         if stored:
             return stored
@@ -523,7 +527,7 @@ class MergeResult(NamedTuple):
     """One API, and what a model is told about it."""
 
     api: MergedApi
-    definitions: tuple[ToolDefinition, ...]
+    definitions: Tools
     """One for each tool of `api`, sorted by name."""
     prompt: str
     """The part of the prompt that is the same for every speaker."""

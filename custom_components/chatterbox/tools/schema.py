@@ -22,7 +22,7 @@ _OPENAPI_VERSION: Final = "3.1.0"
 
 
 class _Facts(TypedDict):
-    """What is known of keywords, as `schema.toml` lists it."""
+    """The facts about keywords in `schema.toml`."""
 
     keywords: dict[str, frozenset[str]]
     defaults: JsonObject

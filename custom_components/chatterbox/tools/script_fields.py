@@ -88,7 +88,11 @@ class ScriptFields:
         return given
 
     def _ids(
-        self, field: str, kind: str, config: Mapping[str, object], value: JsonValue
+        self,
+        field: str,
+        kind: str,
+        config: Mapping[str, object],
+        value: JsonValue,
     ) -> JsonValue:
         if isinstance(value, list):
             return [self._ids(field, kind, config, one) for one in value]

@@ -18,7 +18,14 @@ from homeassistant.helpers import llm
 from lru import LRU
 
 from ..agent.joined_tools import names_shown, shown_tools
-from ..agent.messages import JsonObject, Repair, ToolCall, ToolDefinition, ToolOutcome
+from ..agent.messages import (
+    JsonObject,
+    Repair,
+    ToolCall,
+    ToolDefinition,
+    ToolOutcome,
+    Tools,
+)
 from ..agent.protocols import ToolDispatcher
 from ..const import DOMAIN, LOGGER, home_singleton
 from ..effects.effect import Effects
@@ -156,7 +163,7 @@ class TurnTools(NamedTuple):
     """The speaker, as Home Assistant's tools see it."""
     instance: llm.APIInstance | None
     """The tools for Home Assistant's ChatLog, without the agent's own. None if no API has answered."""
-    definitions: tuple[ToolDefinition, ...]
+    definitions: Tools
     """Sorted by name. Those of Assist are the same for every device, person and language."""
     dispatcher: EffectDispatcher
     repair: Repair
@@ -184,7 +191,7 @@ class TurnTools(NamedTuple):
     done_keys: Mapping[str, str] = MappingProxyType({})
     """Explained at `OwnTool.done`, by the names of the agent's own tools."""
 
-    def told_of(self, definitions: tuple[ToolDefinition, ...]) -> Self:
+    def told_of(self, definitions: Tools) -> Self:
         """Return these tools in the place of its own, and the prompt with the names by which a model sees them."""
         names = names_shown(without_sentence_tool(definitions))
         return self._replace(
@@ -259,12 +266,12 @@ def _chosen(
 
 def without_sentence_tool(
     tools: Iterable[ToolDefinition],
-) -> tuple[ToolDefinition, ...]:
+) -> Tools:
     """Return the tools that a model may call: all but the one by which Home Assistant understands a sentence."""
     return tuple([tool for tool in tools if tool.name != SENTENCE_TOOL])
 
 
-def for_models(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+def for_models(tools: Iterable[ToolDefinition]) -> Tools:
     """Return the tools as a model sees them."""
     return shown_tools(without_sentence_tool(tools))
 

@@ -53,6 +53,7 @@ from ..agent.events import (
     ToolCallReady,
     ToolFinished,
     TurnEvent,
+    TurnEvents,
 )
 from ..agent.messages import (
     WEB_SEARCH,
@@ -428,7 +429,7 @@ def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:
 async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what others do with a turn meanwhile, and at its end
     chat_log: ChatLog,
     agent_id: str,
-    events: AsyncGenerator[TurnEvent],
+    events: TurnEvents,
     report: TurnRecord,
     at_end: Callable[[], Awaitable[None]] = _at_once,
     *,
@@ -477,7 +478,7 @@ async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what 
 
 async def _deltas(
     chat_log: ChatLog,
-    events: AsyncGenerator[TurnEvent],
+    events: TurnEvents,
     follow: Follow,
     report: TurnRecord,
 ) -> AsyncGenerator[Delta]:

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
@@ -24,6 +24,7 @@ from ..agent.events import (
     ToolFinished,
     ToolStarted,
     TurnEvent,
+    TurnEvents,
     TurnFinished,
     UsageReported,
 )
@@ -111,7 +112,7 @@ def turn_origin(
     }
 
 
-async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
+async def reply_events(text: str) -> TurnEvents:
     """Yield the events of a turn whose answer needs no model."""
     yield PhaseEntered(Phase.RECEIVE_INPUT)
     yield PhaseEntered(Phase.RESPONSE_COMPOSITION)

@@ -21,7 +21,7 @@ from ..agent.messages import (
     AssistantMessage,
     ToolCall,
     ToolDefinition,
-    ToolResult,
+    ToolResults,
     UserMessage,
 )
 from ..agent.protocols import Ask, Deny, HookPoint, Hooks, ResponseComposer
@@ -119,7 +119,7 @@ class TurnReview(ResponseComposer):
     def compose(
         self,
         reason: StopReason,
-        tool_results: Sequence[ToolResult],
+        tool_results: ToolResults,
         error: AgentError | None,
     ) -> str:
         is_declined = (
@@ -175,7 +175,7 @@ class TurnReview(ResponseComposer):
     @override
     async def undone(
         self,
-        tool_results: Sequence[ToolResult],
+        tool_results: ToolResults,
         answer: str,
     ) -> str:
         if asks_back(answer, self.turn_input.user_input.language) or (
@@ -209,7 +209,7 @@ class TurnReview(ResponseComposer):
 
     def _untold(
         self,
-        tried: Sequence[ToolResult],
+        tried: ToolResults,
         answer: str,
     ) -> str:
         """Return what was done beside something that was not, if an answer tells of the latter alone."""
@@ -247,8 +247,8 @@ class TurnReview(ResponseComposer):
 
 
 def _is_partial(
-    tried: Sequence[ToolResult],
-    worked: Sequence[ToolResult],
+    tried: ToolResults,
+    worked: ToolResults,
 ) -> bool:
     """Return whether something else than what worked was not done."""
     # A sentence that Home Assistant could not make anything of counts as if it had not

@@ -4,7 +4,7 @@ The input was read before (`input.py`); a turn starts with a request, or with an
 that came from elsewhere.
 """
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -15,7 +15,7 @@ from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from lru import LRU
 
-from ..agent.events import TurnEvent
+from ..agent.events import TurnEvents
 from ..agent.loop.loop import AgenticLoop
 from ..agent.loop.turn import Turn
 from ..agent.protocols import LLMProvider
@@ -224,7 +224,7 @@ class AgentTurns:
         prepared: PreparedTurn,
         thread: Thread,
         recorder: TurnRecorder,
-    ) -> AsyncGenerator[TurnEvent]:
+    ) -> TurnEvents:
         """Return the events of a turn, under the rules of the owner."""
         turn = prepared.turn
         source = turn_input.source

@@ -39,7 +39,10 @@ class ShownFiles:
 
     contents: Mapping[Path, bytes | _NotShown] = field(default_factory=dict)
 
-    def shown_with(self, words: UserContent) -> tuple[tuple[Attachment, ...], str]:
+    def shown_with(
+        self,
+        words: UserContent,
+    ) -> tuple[tuple[Attachment, ...], str]:
         """Return the files of a message, and a note in place of those that the model cannot receive."""
         attachments: list[Attachment] = []
         notes: list[str] = []

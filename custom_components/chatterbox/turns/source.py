@@ -21,7 +21,7 @@ from ..agent.messages import (
     ToolCall,
     ToolChoice,
     ToolChoiceMode,
-    ToolDefinition,
+    Tools,
     Transcript,
     UserMessage,
 )
@@ -43,14 +43,14 @@ class ToolSelection:
 
     tools: TurnTools
     """The tools that Home Assistant runs."""
-    client_tools: tuple[ToolDefinition, ...] = ()
+    client_tools: Tools = ()
     """The tools that the client runs."""
     choice: ToolChoice = ToolChoiceMode.AUTO
     allowed: frozenset[str] | None = None
     """Names of the tools that may be called; None for all."""
 
     @property
-    def definitions(self) -> tuple[ToolDefinition, ...]:
+    def definitions(self) -> Tools:
         """All tools that the model is offered."""
         return (*self.tools.definitions, *self.client_tools)
 
@@ -157,7 +157,11 @@ class TurnSource:
         return history(chat_log, files)
 
     def message(
-        self, text: str, chat_log: ChatLog, files: ShownFiles, context: str
+        self,
+        text: str,
+        chat_log: ChatLog,
+        files: ShownFiles,
+        context: str,
     ) -> UserMessage | None:
         """Return the user's message with the `context` of this moment; None without words."""
         message = words(chat_log, files)

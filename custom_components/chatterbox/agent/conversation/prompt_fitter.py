@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..errors import PromptPart, PromptTooLong, ProviderError
-from ..messages import ToolDefinition, UserMessage
+from ..messages import Tools, UserMessage
 from ..protocols import CompletionRequest
 from ..timeouts import TookTooLong, WorkCancelled, finish_within
 from ..transcript import turns_backwards
@@ -245,7 +245,7 @@ class PromptFitter:
         self._scale = TokenScale()
         self._reserved = 0
         """Tokens reserved for instructions, tools and directive."""
-        self._tools = _Counted[tuple[ToolDefinition, ...]]()
+        self._tools = _Counted[Tools]()
         self._instructions = _Counted[str]()
 
     @property

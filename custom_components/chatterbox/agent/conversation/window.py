@@ -279,7 +279,10 @@ def _length_of_name(key: str) -> int:
 
 
 def _first_lines(
-    text: str, room: int, length_of: Callable[[str], int], how: str = ""
+    text: str,
+    room: int,
+    length_of: Callable[[str], int],
+    how: str = "",
 ) -> str:
     """Return the first lines of a text and the number of the others. Indented lines stay with the line before."""
     lines = text.splitlines(keepends=True)

@@ -215,7 +215,11 @@ class _Fit:
         return fitted
 
     def _fit_any(
-        self, choices: list[JsonValue], schema: JsonObject, value: JsonValue, path: str
+        self,
+        choices: list[JsonValue],
+        schema: JsonObject,
+        value: JsonValue,
+        path: str,
     ) -> JsonValue:
         if any(
             self._strict.attempt(choice, value, path) is not _MISSING
@@ -379,7 +383,11 @@ class _Fit:
         )
 
     def _fit_scalar(
-        self, kind: str, schema: JsonObject, value: JsonValue, path: str
+        self,
+        kind: str,
+        schema: JsonObject,
+        value: JsonValue,
+        path: str,
     ) -> JsonValue:
         accepts, convert = _SCALARS[kind]
         if self.generous and isinstance(value, list) and len(value) == 1:

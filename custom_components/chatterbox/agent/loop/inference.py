@@ -30,6 +30,7 @@ from ..events import (
     ToolFinished,
     ToolStarted,
     TurnEvent,
+    TurnEvents,
     UsageReported,
 )
 from ..json.coercion import Unfit
@@ -333,7 +334,7 @@ class Inference:
             ToolFinished(result),
         )
 
-    async def end(self) -> AsyncGenerator[TurnEvent]:
+    async def end(self) -> TurnEvents:
         """Yield the final events of a closed inference. Afterwards `state` holds its calls or its answer."""
         state = self.state
         if state.finish_reason is None and state.failure is None:

@@ -5,14 +5,14 @@ inference and all tools. A caller that may stop early feeds the events to a
 `TranscriptRecorder`, whose messages are valid at any time.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Final
 
 from ..errors import AgentError, MaxIterationsExceeded
-from ..events import StopReason, TurnEvent, TurnFinished
-from ..messages import ToolDefinition, ToolResult, Transcript
+from ..events import StopReason, TurnEvents, TurnFinished
+from ..messages import ToolDefinition, ToolResults, Transcript
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
 from ..text import read_data_file
 from .runner import TurnRunner
@@ -27,7 +27,7 @@ class PlainComposer:
     def compose(
         self,
         reason: StopReason,
-        tool_results: Sequence[ToolResult],
+        tool_results: ToolResults,
         error: AgentError | None,
     ) -> str:
         """Name the tools that succeeded, then say how the turn ended."""
@@ -45,7 +45,7 @@ class PlainComposer:
 
     async def undone(
         self,
-        tool_results: Sequence[ToolResult],
+        tool_results: ToolResults,
         answer: str,
     ) -> str:
         """Say that nothing was done if every call has failed, unless the model asks."""
@@ -81,7 +81,7 @@ class AgenticLoop:
         self._hooks = hooks
         self._composer = composer or PlainComposer()
 
-    def stream(self, turn: Turn) -> AsyncGenerator[TurnEvent]:
+    def stream(self, turn: Turn) -> TurnEvents:
         """Run one turn; its clock starts now. Ends with exactly one `TurnFinished`; raises only for bugs."""
         if not self._hooks:
             turn = replace(turn, guards_client_calls=False)

@@ -6,7 +6,7 @@ and `calls.py`.
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Final, assert_never
@@ -32,6 +32,7 @@ from ..events import (
     ToolCallReady,
     ToolFinished,
     TurnEvent,
+    TurnEvents,
     TurnFinished,
 )
 from ..json.text import is_json_object
@@ -152,7 +153,7 @@ class TurnRunner:
         """The mark of the message that resumes the calls of a question, which all come from one message."""
         self._is_over = False
 
-    async def run(self) -> AsyncGenerator[TurnEvent]:
+    async def run(self) -> TurnEvents:
         """Yield the events of the turn, and fold each into the messages. Ends with exactly one `TurnFinished`."""
         try:
             async with aclosing(self._receive()) as events:
@@ -205,7 +206,7 @@ class TurnRunner:
 
     def _act(
         self, step: ExecuteTools | InterruptForApproval | ReturnToClient | Finish
-    ) -> AsyncGenerator[TurnEvent]:
+    ) -> TurnEvents:
         match step:
             case ExecuteTools(calls):
                 return self._execute_tools(calls)
@@ -218,7 +219,7 @@ class TurnRunner:
             case _:
                 assert_never(step)
 
-    async def _receive(self) -> AsyncGenerator[TurnEvent]:
+    async def _receive(self) -> TurnEvents:
         yield PhaseEntered(Phase.RECEIVE_INPUT)
         turn = self._state.turn
         if turn.user_text is not None:
@@ -288,9 +289,7 @@ class TurnRunner:
         self._state = state
         return state.open_calls
 
-    async def _execute_tools(
-        self, calls: tuple[OpenCall, ...]
-    ) -> AsyncGenerator[TurnEvent]:
+    async def _execute_tools(self, calls: tuple[OpenCall, ...]) -> TurnEvents:
         yield PhaseEntered(Phase.TOOL_EXECUTION)
         for judged in calls:
             if isinstance(judged, Runnable):
@@ -330,9 +329,7 @@ class TurnRunner:
             case _:
                 assert_never(judged)
 
-    async def _interrupt_for_approval(
-        self, calls: tuple[OpenCall, ...]
-    ) -> AsyncGenerator[TurnEvent]:
+    async def _interrupt_for_approval(self, calls: tuple[OpenCall, ...]) -> TurnEvents:
         yield PhaseEntered(Phase.APPROVAL_INTERRUPT)
         for judged in self._unanswered():
             yield await self._finish_call(judged)
@@ -350,9 +347,7 @@ class TurnRunner:
             pending=pending,
         )
 
-    async def _return_to_client(
-        self, calls: tuple[OpenCall, ...]
-    ) -> AsyncGenerator[TurnEvent]:
+    async def _return_to_client(self, calls: tuple[OpenCall, ...]) -> TurnEvents:
         yield PhaseEntered(Phase.CLIENT_INTERRUPT)
         for judged in calls:
             match judged:
@@ -373,7 +368,7 @@ class TurnRunner:
             client_calls=handed_out,
         )
 
-    async def _finish(self, reason: StopReason) -> AsyncGenerator[TurnEvent]:
+    async def _finish(self, reason: StopReason) -> TurnEvents:
         for judged in self._unanswered():
             if isinstance(judged, Resolved):
                 yield ToolFinished(judged.result)

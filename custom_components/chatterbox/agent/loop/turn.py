@@ -23,6 +23,7 @@ from ..messages import (
     ToolChoiceMode,
     ToolDefinition,
     ToolResult,
+    Tools,
     Transcript,
     Usage,
     UserMessage,
@@ -99,7 +100,7 @@ class Turn:
     history: Transcript = ()
     instructions: str = ""
     """Identical in every turn of an agent, so that services can cache the prompt prefix."""
-    tools: tuple[ToolDefinition, ...] = ()
+    tools: Tools = ()
     tool_choice: ToolChoice = ToolChoiceMode.AUTO
     allowed_tools: frozenset[str] | None = None
     """Names of the tools that may run; None for all. The model still sees the others."""
@@ -210,7 +211,11 @@ type OpenCall = Runnable | PendingCall | ClientCall | Resolved
 
 
 def resolve(
-    call: ToolCall, content: str, *, is_error: bool = True, may_repeat: bool = False
+    call: ToolCall,
+    content: str,
+    *,
+    is_error: bool = True,
+    may_repeat: bool = False,
 ) -> Resolved:
     """Answer a call without running it."""
     result = ToolResult(

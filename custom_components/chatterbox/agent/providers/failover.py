@@ -18,7 +18,7 @@ from ..errors import (
     ProviderRejectedRequest,
 )
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ToolCallReady
-from ..messages import ToolDefinition, UserMessage
+from ..messages import Tools, UserMessage
 from ..protocols import CompletionRequest, LeavableProvider
 from ..timeouts import SYSTEM_CLOCK, Clock
 from ..transcript import has_changed
@@ -46,7 +46,7 @@ class _Candidate:
     position: int
     provider: ManagedProvider
     request: CompletionRequest
-    tools: tuple[ToolDefinition, ...]
+    tools: Tools
     """Those of the turn, of which the request may show several as one."""
 
 

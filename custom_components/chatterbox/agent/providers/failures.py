@@ -34,9 +34,6 @@ from ..json.text import objects_in
 from ..messages import MAX_CALL_LENGTH, JsonObject, JsonValue
 from ..text import clipped, read_data_file
 
-OVERLOADED: Final = 529
-"""Status of services that are out of capacity; unregistered, but widely used."""
-
 MAX_RETRY_AFTER: Final = 86_400.0
 """Seconds."""
 
@@ -54,7 +51,7 @@ type _ErrorClass = Annotated[
 
 
 class _Meanings(TypedDict):
-    """What failures mean, as `error_meanings.toml` lists them."""
+    """The errors that failures mean, as `error_meanings.toml` lists them."""
 
     statuses: dict[int, _ErrorClass]
     exceptions: dict[str, tuple[_ErrorClass, str]]

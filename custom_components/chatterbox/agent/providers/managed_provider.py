@@ -31,7 +31,7 @@ from ..errors import (
 )
 from ..events import CompletionResult, PromptProgress, ProviderEvent
 from ..joined_tools import as_shown, shown_tools
-from ..messages import NamedTool, ToolChoiceMode, ToolDefinition
+from ..messages import NamedTool, ToolChoiceMode, Tools
 from ..protocols import CompletionRequest, LLMProvider
 from ..timeouts import (
     SYSTEM_CLOCK,
@@ -393,9 +393,6 @@ async def _next(
         if is_cancelled():
             raise
         raise ProviderUnreachable("the stream was cancelled") from err
-
-
-type Tools = tuple[ToolDefinition, ...]
 
 
 def every_tool(tools: Tools) -> Tools:

@@ -65,7 +65,7 @@ class RefusedParameters:
         self._required = frozenset(required)
         self._also_called = also_called or {}
         self._remembered: dict[_Path, deque[str]] = {}
-        self._adjusted: dict[Adjustment, re.Match[str]] = {}
+        self._adjusted: dict[Adjustment, RefusalMatch] = {}
 
     @property
     def tools_refusal(self) -> str:
@@ -150,7 +150,9 @@ class RefusedParameters:
         )
 
     def remember_adjustment(
-        self, adjustment: Adjustment, refusal: re.Match[str]
+        self,
+        adjustment: Adjustment,
+        refusal: RefusalMatch,
     ) -> None:
         """Apply an adjustment to all requests."""
         self._adjusted[adjustment] = refusal
@@ -174,7 +176,7 @@ class Trial:
         """The payload to send now."""
         self._refused = refused
         self._left_out: list[tuple[_Path, JsonValue]] = []
-        self._tried: dict[Adjustment, re.Match[str]] = {}
+        self._tried: dict[Adjustment, RefusalMatch] = {}
 
     def leave_out(
         self,
@@ -277,6 +279,10 @@ ANTHROPIC_ALSO_CALLED: Final = {
 type _Change = Callable[[JsonObject, re.Match[str]], JsonObject]
 
 
+type RefusalMatch = re.Match[str]
+"""Where the words of a refusal match a wording."""
+
+
 @dataclass(frozen=True, slots=True)
 class Adjustment:
     """A change of the payload after a certain refusal.
@@ -294,7 +300,7 @@ class Adjustment:
 
 def _without_thoughts(
     payload: JsonObject,
-    _: re.Match[str],
+    _: RefusalMatch,
 ) -> JsonObject:
     """Leave out thinking: it came from another model, or something before it has changed."""
     changed = payload | {"messages": _without_blocks(payload, _THOUGHTS)}
@@ -325,7 +331,7 @@ def _without_blocks(
 
 def _with_a_known_effort(
     payload: JsonObject,
-    refusal: re.Match[str],
+    refusal: RefusalMatch,
 ) -> JsonObject:
     """Use the nearest effort that the refusal lists, else the nearest common one."""
     listed = {
@@ -346,7 +352,7 @@ def _with_a_known_effort(
 
 def _with_least_thinking(
     payload: JsonObject,
-    refusal: re.Match[str],
+    refusal: RefusalMatch,
 ) -> JsonObject:
     """Think as little as possible, where thinking cannot be disabled."""
     if _kind(payload) != "disabled":
@@ -364,7 +370,7 @@ def _with_least_thinking(
 
 def _with_a_budget(
     payload: JsonObject,
-    _: re.Match[str],
+    _: RefusalMatch,
 ) -> JsonObject:
     """Use a token budget, as older models do, where thinking is allowed."""
     if _kind(payload) != "adaptive":
@@ -399,7 +405,7 @@ def _with_a_budget(
 
 def _with_fewer_tokens(
     payload: JsonObject,
-    refusal: re.Match[str],
+    refusal: RefusalMatch,
 ) -> JsonObject:
     """Limit the answer to what the model can give."""
     limit = int(refusal["limit"])
@@ -414,7 +420,7 @@ def _with_fewer_tokens(
 
 def _with_what_is_left(
     payload: JsonObject,
-    refusal: re.Match[str],
+    refusal: RefusalMatch,
 ) -> JsonObject:
     """Limit the answer to the room beside the prompt, if that suffices."""
     room = int(refusal["window"]) - int(refusal["prompt"])
@@ -428,7 +434,7 @@ def _with_what_is_left(
 
 def _without_cache(
     payload: JsonObject,
-    _: re.Match[str],
+    _: RefusalMatch,
 ) -> JsonObject:
     """Set no cache breakpoints."""
     return {
@@ -438,7 +444,7 @@ def _without_cache(
 
 def _without_search(
     payload: JsonObject,
-    _: re.Match[str],
+    _: RefusalMatch,
 ) -> JsonObject:
     """Have the service not search the web, and leave out what it has found."""
     kinds = {profile.search_tool for profile in PROFILES.values()} - {""}
@@ -497,7 +503,7 @@ _NO_TOOLS: Final = (
 
 def _without_tools(
     payload: JsonObject,
-    _: re.Match[str],
+    _: RefusalMatch,
 ) -> JsonObject:
     """Ask for words alone, and tell the model, which would otherwise report actions."""
     if "tools" not in payload:
@@ -533,7 +539,7 @@ def _without_tools(
 
 def _with_fewer_tools(
     payload: JsonObject,
-    refusal: re.Match[str],
+    refusal: RefusalMatch,
 ) -> JsonObject:
     """Leave out the last tools of the sources that have most, such as a large MCP server."""
     tools = objects_in(payload.get(_TOOLS))
@@ -553,7 +559,7 @@ def _with_fewer_tools(
 
 def _in_turns(
     payload: JsonObject,
-    _: re.Match[str],
+    _: RefusalMatch,
 ) -> JsonObject:
     """Have user and assistant alternate."""
     if "messages" in payload:
@@ -566,7 +572,7 @@ def _in_turns(
 
 def _without_system(
     payload: JsonObject,
-    refusal: re.Match[str],
+    refusal: RefusalMatch,
 ) -> JsonObject:
     """Put the instructions before the first words of the user."""
     match objects_in(payload.get("messages")):
@@ -584,7 +590,7 @@ def _without_system(
 
 def _without_streaming(
     payload: JsonObject,
-    _: re.Match[str],
+    _: RefusalMatch,
 ) -> JsonObject:
     """Ask for the whole answer at once where there are tools."""
     if "tools" in payload:
@@ -594,7 +600,7 @@ def _without_streaming(
 
 def _with_another_limit(
     payload: JsonObject,
-    refusal: re.Match[str],
+    refusal: RefusalMatch,
 ) -> JsonObject:
     """Limit the answer under the name that the service asks for, or the other one that is common."""
     known = next(

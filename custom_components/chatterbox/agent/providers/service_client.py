@@ -133,7 +133,10 @@ class Access:
         """The key as it is sent, without surrounding whitespace."""
         return self.key.strip()
 
-    def target(self, path: str) -> tuple[URL, dict[str, str]]:
+    def target(
+        self,
+        path: str,
+    ) -> tuple[URL, dict[str, str]]:
         """Return URL and headers of a path: relative to the server with a leading slash, else to the API.
 
         Raises a `ProviderError` if the address is invalid or cannot be used with this

@@ -25,7 +25,7 @@ from ..events import (
 )
 from ..joined_tools import every_part
 from ..json.text import parsed_if_json
-from ..messages import FinishReason, ToolCall, ToolDefinition, canonical_json
+from ..messages import FinishReason, ToolCall, ToolDefinition, Tools, canonical_json
 from ..protocols import CompletionRequest
 from ..text import find_tool, plain_tool_name, spellings
 from ..timeouts import read_aside
@@ -73,7 +73,7 @@ class TextCalls:
         """As in the latest complete message."""
         self.known = False
         """True once a message with text was complete. Before, first words that look like reasoning are held."""
-        self._offered: tuple[ToolDefinition, ...] = ()
+        self._offered: Tools = ()
         self._names: tuple[str, ...] = ()
 
     def message(self, request: CompletionRequest) -> TextCallReader:
@@ -422,7 +422,12 @@ class _Calls:
         return [self._ready(ToolCall("", name, call.arguments))]
 
     def _is_repeated(
-        self, name: str, arguments: str, tool: ToolDefinition | None, *, native: bool
+        self,
+        name: str,
+        arguments: str,
+        tool: ToolDefinition | None,
+        *,
+        native: bool,
     ) -> bool:
         """Return whether the call equals one of the other kind, of which each counts once."""
         meant = canonical_json(parsed_if_json(arguments or "{}"))

@@ -17,7 +17,6 @@ from typing import Annotated, Final, assert_never, override
 from pydantic import JsonValue as AnyJson, TypeAdapter
 
 from ..errors import ProviderReplyInvalid
-from ..events import ProviderEvent
 from ..json.text import as_object, parse_json
 from ..messages import (
     IMAGE_TYPES,
@@ -46,6 +45,7 @@ from .carried_blocks import CarriedBlock, carried_by
 from .output_schema import ANTHROPIC, strict_schema
 from .reply_reader import (
     Count,
+    Events,
     FoundPage,
     Lenient,
     ReplyReader,
@@ -527,7 +527,7 @@ class AnthropicReplyReader(ReplyReader):
         self._ends_with_space = True
 
     @override
-    def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
+    def _read(self, sent: str | bytes) -> Events:
         event = parse_as(
             _EVENT,
             sent,
@@ -583,8 +583,10 @@ class AnthropicReplyReader(ReplyReader):
             )
 
     def _begin(
-        self, block: _ContentBlock, index: int | None
-    ) -> Iterator[ProviderEvent]:
+        self,
+        block: _ContentBlock,
+        index: int | None,
+    ) -> Events:
         if len(self._blocks) >= MAX_BLOCKS:
             raise ProviderReplyInvalid(
                 f"the service sent more than {MAX_BLOCKS} blocks in one message"
@@ -609,7 +611,7 @@ class AnthropicReplyReader(ReplyReader):
         self,
         delta: _Delta,
         index: int | None,
-    ) -> Iterator[ProviderEvent]:
+    ) -> Events:
         yield from self._say(delta.text)
         yield from self._reasoning(delta.thinking)
         block = self._find(index)
@@ -640,7 +642,7 @@ class AnthropicReplyReader(ReplyReader):
             return self._blocks[-1]
         return None
 
-    def _end_block(self, block: _OpenBlock | None) -> Iterator[ProviderEvent]:
+    def _end_block(self, block: _OpenBlock | None) -> Events:
         """End a block. The arguments of a call came in pieces, else with its start."""
         if block and not block.ended and block.begun.type == _SEARCH_RESULT:
             block.ended = True
@@ -661,7 +663,7 @@ class AnthropicReplyReader(ReplyReader):
             )
             block.ended = True
 
-    def _end_search(self, result: _ContentBlock) -> Iterator[ProviderEvent]:
+    def _end_search(self, result: _ContentBlock) -> Events:
         """Yield a search. That of an earlier request, which a call of ours has interrupted, has no query here."""
         searches = (
             block.carried().block
@@ -686,12 +688,12 @@ class AnthropicReplyReader(ReplyReader):
         self._ends_with_space = True
         return items
 
-    def _end_message(self, reason: str | None) -> Iterator[ProviderEvent]:
+    def _end_message(self, reason: str | None) -> Events:
         self._finish = self._finish or reason or ""
         for block in self._blocks if self.finished else ():
             yield from self._end_block(block)
 
-    def _say(self, text: str | None) -> Iterator[ProviderEvent]:
+    def _say(self, text: str | None) -> Events:
         """Yield text, separated from earlier text where another block came between them."""
         if not text:
             return

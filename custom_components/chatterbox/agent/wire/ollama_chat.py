@@ -15,7 +15,6 @@ from typing import Annotated, Final, assert_never, override
 from pydantic import JsonValue as AnyJson, PositiveInt, TypeAdapter
 
 from ..errors import ProviderBusy
-from ..events import ProviderEvent
 from ..json.text import sendable_arguments
 from ..messages import (
     IMAGE_TYPES,
@@ -35,6 +34,7 @@ from .call_assembly import CallFragment
 from .output_schema import plain_schema
 from .reply_reader import (
     Count,
+    Events,
     Lenient,
     NDJSONDecoder,
     ReplyReader,
@@ -271,7 +271,7 @@ class OllamaReplyReader(ReplyReader):
     _MAY_OMIT_LAST_LINE = True
 
     @override
-    def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
+    def _read(self, sent: str | bytes) -> Events:
         chunk = parse_as(
             _CHUNK,
             sent,

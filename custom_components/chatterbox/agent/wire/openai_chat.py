@@ -42,6 +42,7 @@ from .chat_dialect import DEFAULT_DIALECT, ChatDialect, in_turns
 from .output_schema import openai_output
 from .reply_reader import (
     Count,
+    Events,
     FoundPage,
     Lenient,
     ReplyReader,
@@ -490,7 +491,7 @@ class ChatReplyReader(ReplyReader):
         """Of the reasoning, joined."""
 
     @override
-    def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
+    def _read(self, sent: str | bytes) -> Events:
         chunk = parse_as(
             _CHUNK,
             sent,
@@ -508,7 +509,7 @@ class ChatReplyReader(ReplyReader):
             )
         yield from self._passed(self._read_choices(chunk))
 
-    def _passed(self, events: Iterator[ProviderEvent]) -> Iterator[ProviderEvent]:
+    def _passed(self, events: Events) -> Events:
         """Pass events on, or have them wait, with a sign of life for each."""
         for event in events:
             if self._waiting is None or isinstance(event, ReasoningDelta):
@@ -520,7 +521,7 @@ class ChatReplyReader(ReplyReader):
                     len(self._waiting),
                 )
 
-    def _read_choices(self, chunk: _Chunk) -> Iterator[ProviderEvent]:
+    def _read_choices(self, chunk: _Chunk) -> Events:
         for choice in chunk.choices or []:
             place = choice.index or 0
             if place:
@@ -535,7 +536,7 @@ class ChatReplyReader(ReplyReader):
             else:
                 self._finish = min(ends, key=_WHOLE.__contains__)
 
-    def _read_first(self, choice: _Choice) -> Iterator[ProviderEvent]:
+    def _read_first(self, choice: _Choice) -> Events:
         """Read the choice that was requested. Once it has calls, those of others are not a part of the answer."""
         if choice.message is not None and not self._streams:
             yield from self._read_delta(choice.message)
@@ -578,7 +579,7 @@ class ChatReplyReader(ReplyReader):
                 )
             held.finish = held.finish or choice.finish_reason or ""
 
-    def _held(self) -> Iterator[ProviderEvent]:
+    def _held(self) -> Events:
         beside = self._beside
         self._beside = {}
         for place in sorted(beside):
@@ -591,13 +592,13 @@ class ChatReplyReader(ReplyReader):
         return self._calls.length + sum(calls.length for calls in self._beside.values())
 
     @override
-    def _end_marked(self) -> Iterator[ProviderEvent]:
+    def _end_marked(self) -> Events:
         if not self._finish:
             yield from self._passed(self._held())
         yield from self._passed(super()._end_marked())
 
     @override
-    def _last_calls(self) -> Iterator[ProviderEvent]:
+    def _last_calls(self) -> Events:
         last = [*self._held(), *super()._last_calls()]
         if self._waiting is None:
             yield from last
@@ -616,7 +617,7 @@ class ChatReplyReader(ReplyReader):
         self,
         delta: _Delta,
         place: int = 0,
-    ) -> Iterator[ProviderEvent]:
+    ) -> Events:
         """Read a part of the choice with the index `place`; each choice numbers its calls."""
         yield from self._reasoning(delta.reasoning_text())
         yield from self._text(delta.text())

@@ -21,7 +21,6 @@ from typing import Annotated, Final, assert_never, override
 from pydantic import JsonValue as AnyJson, TypeAdapter, model_validator
 
 from ..errors import ProviderReplyInvalid
-from ..events import ProviderEvent
 from ..json.text import objects_in, sendable_arguments
 from ..messages import (
     IMAGE_TYPES,
@@ -47,6 +46,7 @@ from .carried_blocks import CarriedBlock, carried_by
 from .output_schema import openai_output
 from .reply_reader import (
     Count,
+    Events,
     FoundPage,
     Lenient,
     ReplyReader,
@@ -495,7 +495,7 @@ class ResponsesReplyReader(ReplyReader):
         self._last_piece = ""
 
     @override
-    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
+    def read_whole(self, text: str) -> Events:
         response = parse_as(
             _RESPONSE,
             text,
@@ -511,7 +511,7 @@ class ResponsesReplyReader(ReplyReader):
             )
 
     @override
-    def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
+    def _read(self, sent: str | bytes) -> Events:
         event = parse_as(_EVENT, sent, "an answer")
         reported = event.reported_error
         if reported is not None:
@@ -564,7 +564,7 @@ class ResponsesReplyReader(ReplyReader):
         self,
         item: _OutputItem,
         index: int | None,
-    ) -> Iterator[ProviderEvent]:
+    ) -> Events:
         begun = self._locate(item.type, index, item.call_id, item.id) or self._open(
             item.type, item.id, index
         )
@@ -576,8 +576,11 @@ class ResponsesReplyReader(ReplyReader):
             )
 
     def _say(
-        self, text: str, message: _OpenItem, part: int | None = None
-    ) -> Iterator[ProviderEvent]:
+        self,
+        text: str,
+        message: _OpenItem,
+        part: int | None = None,
+    ) -> Events:
         if not text:
             return
         if message is not self._speaking:
@@ -591,7 +594,7 @@ class ResponsesReplyReader(ReplyReader):
         self._part, self._last_piece = part, text
         yield from self._text(text)
 
-    def _add_arguments(self, event: _StreamEvent) -> Iterator[ProviderEvent]:
+    def _add_arguments(self, event: _StreamEvent) -> Events:
         """Add a piece or all of the arguments. Those of an unknown call are repeated at its end."""
         call = self._locate(
             _CALL,
@@ -615,8 +618,12 @@ class ResponsesReplyReader(ReplyReader):
             )
 
     def _end(
-        self, item: _OutputItem, index: int | None, *, may_begin: bool
-    ) -> Iterator[ProviderEvent]:
+        self,
+        item: _OutputItem,
+        index: int | None,
+        *,
+        may_begin: bool,
+    ) -> Events:
         ended = self._locate(
             item.type,
             index,
@@ -648,7 +655,7 @@ class ResponsesReplyReader(ReplyReader):
         elif item.type == _SEARCH:
             yield from self._end_search(item)
 
-    def _end_search(self, item: _OutputItem) -> Iterator[ProviderEvent]:
+    def _end_search(self, item: _OutputItem) -> Events:
         action = item.action or _SearchAction()
         query = action.query or ", ".join(action.queries or [])
         wanted: JsonObject = {"url": action.url} if action.url else {"query": query}
@@ -668,8 +675,11 @@ class ResponsesReplyReader(ReplyReader):
         return items
 
     def _end_all(
-        self, response: _Response, *, completed: bool
-    ) -> Iterator[ProviderEvent]:
+        self,
+        response: _Response,
+        *,
+        completed: bool,
+    ) -> Events:
         """End the response. Some servers list items here that the stream did not mention."""
         known = {item.type for item in self._items}
         for index, item in enumerate(response.output or []):
@@ -689,7 +699,7 @@ class ResponsesReplyReader(ReplyReader):
 
     def _write_call(
         self, call: _OpenItem, item: _OutputItem | None, arguments: str
-    ) -> Iterator[ProviderEvent]:
+    ) -> Events:
         if item is not None:
             call.call_id = call.call_id or item.call_id or item.id or ""
             call.name = call.name or item.name or ""

@@ -322,6 +322,10 @@ class ReportedFailure(Exception):
         self.report = report
 
 
+type Events = Iterator[ProviderEvent]
+"""Events of a part of a reply."""
+
+
 class ReplyReader(ABC):
     """Reads one reply. Used once.
 
@@ -364,16 +368,16 @@ class ReplyReader(ABC):
         """Characters of the arguments of calls so far."""
         return self._calls.length
 
-    def feed(self, chunk: bytes) -> Iterator[ProviderEvent]:
+    def feed(self, chunk: bytes) -> Events:
         """Yield the events of the next bytes of a stream."""
         for event in self._decoder.feed(chunk):
             yield from self._read_event(event)
 
-    def read_whole(self, text: str) -> Iterator[ProviderEvent]:
+    def read_whole(self, text: str) -> Events:
         """Yield the events of a complete JSON answer, from a server that does not stream."""
         return self._read_json(text.encode(errors="replace"))
 
-    def end(self) -> Iterator[ProviderEvent]:
+    def end(self) -> Events:
         """Yield the remaining events, `CompletionResult` last. Called once, at the end of the reply.
 
         Raises `ProviderReplyInvalid` if the reply was not finished, or ended for an
@@ -411,10 +415,10 @@ class ReplyReader(ABC):
         )
 
     @abstractmethod
-    def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
+    def _read(self, sent: str | bytes) -> Events:
         """Yield the events of one JSON text: the data of an event, a line, or a complete answer."""
 
-    def _last_calls(self) -> Iterator[ProviderEvent]:
+    def _last_calls(self) -> Events:
         """Yield the calls that nothing has completed, once the reply has ended."""
         yield from self._ready(self._calls.finish())
 
@@ -433,7 +437,7 @@ class ReplyReader(ABC):
         found: Iterable[FoundPage],
         *,
         failed: bool = False,
-    ) -> Iterator[ProviderEvent]:
+    ) -> Events:
         """Yield a search of the web that the service has run."""
         call = ToolCall(
             self._ids.unique(sent_id),
@@ -467,7 +471,7 @@ class ReplyReader(ABC):
             items,
         )
 
-    def _read_event(self, event: ServerSentEvent) -> Iterator[ProviderEvent]:
+    def _read_event(self, event: ServerSentEvent) -> Events:
         data = event.data.strip()
         if data == DONE and not self.done:
             self.done = True
@@ -480,7 +484,7 @@ class ReplyReader(ABC):
             raise ReportedFailure(_error_report(data))
         yield from self._read_json(data)
 
-    def _end_marked(self) -> Iterator[ProviderEvent]:
+    def _end_marked(self) -> Events:
         """Take the end mark for a finish, if the service gave no reason and what it sent is whole."""
         if (
             not self._finish
@@ -490,26 +494,26 @@ class ReplyReader(ABC):
             self._finish = _END_MARK
             yield from self._ready(self._calls.finish())
 
-    def _read_json(self, sent: bytes) -> Iterator[ProviderEvent]:
+    def _read_json(self, sent: bytes) -> Events:
         if sum(map(sent.count, (b"{", b"[", b","))) > _MAX_PARTS:
             raise ProviderReplyInvalid(
                 f"the service sent an answer of more than {_MAX_PARTS} parts"
             )
         return self._read(sent)
 
-    def _reasoning(self, text: str | None) -> Iterator[ProviderEvent]:
+    def _reasoning(self, text: str | None) -> Events:
         if text:
             yield ReasoningDelta(sendable_text(text))
 
-    def _text(self, text: str | None) -> Iterator[ProviderEvent]:
+    def _text(self, text: str | None) -> Events:
         if text:
             self._text_length += len(text) if self._text_length else len(text.lstrip())
             yield TextDelta(sendable_text(text))
 
-    def _call(self, *fragments: CallFragment) -> Iterator[ProviderEvent]:
+    def _call(self, *fragments: CallFragment) -> Events:
         return self._ready(self._calls.add(fragments))
 
-    def _ready(self, calls: list[ToolCall]) -> Iterator[ProviderEvent]:
+    def _ready(self, calls: list[ToolCall]) -> Events:
         self._has_calls = self._has_calls or bool(calls)
         yield from map(ToolCallReady, calls)
 

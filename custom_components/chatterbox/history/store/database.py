@@ -56,7 +56,7 @@ _PRAGMAS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Symptoms:
-    """What a person is told of a trouble, and the codes that mean it."""
+    """The text about a trouble, and the codes that mean it."""
 
     text: str
     codes: frozenset[int | str] = frozenset()

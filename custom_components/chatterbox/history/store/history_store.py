@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection
+from sqlalchemy import Connection
 
 from .database import Database
 from .query import (
@@ -53,6 +53,7 @@ from .rows import (
     select_page,
 )
 from .schema import audit, responses, turns
+from .search import RowCondition
 from .writer import HistoryWriter, nothing
 
 _TIMEOUT: Final = 20.0
@@ -248,7 +249,10 @@ class HistoryStore:
         """Delete a response, also one that waits. Return the number of deleted records."""
         return await self._delete(partial(delete_response, response_id=response_id))
 
-    async def response_totals(self, agents: Collection[str]) -> tuple[int, int]:
+    async def response_totals(
+        self,
+        agents: Collection[str],
+    ) -> tuple[int, int]:
         """Return the number of responses of some agents, and their size in characters."""
         return await self._read(partial(count_responses, where=_is_of(agents)))
 
@@ -335,7 +339,10 @@ class HistoryStore:
         async with _in_time(self._database, seconds or self._timeout):
             return await asyncio.wrap_future(answer)
 
-    async def _read[T](self, work: Callable[[Connection], T]) -> T:
+    async def _read[T](
+        self,
+        work: Callable[[Connection], T],
+    ) -> T:
         try:
             async with _in_time(self._database, self._timeout):
                 return await asyncio.to_thread(self._in_transaction, work)
@@ -344,7 +351,10 @@ class HistoryStore:
                 self._writer.do(self._database.check)  # the writer replaces the file
             raise
 
-    def _in_transaction[T](self, work: Callable[[Connection], T]) -> T:
+    def _in_transaction[T](
+        self,
+        work: Callable[[Connection], T],
+    ) -> T:
         with self._database.begin() as connection:
             return work(connection)
 
@@ -367,7 +377,7 @@ def _open_and_close(database: Database) -> None:
         database.close()
 
 
-def _is_of(agents: Collection[str]) -> ColumnElement[bool]:
+def _is_of(agents: Collection[str]) -> RowCondition:
     return responses.c.agent.in_([key_of(agent) for agent in agents])
 
 

@@ -58,7 +58,14 @@ from .records import (
     turn_from_json,
 )
 from .schema import SQLITE, audit, responses, turns
-from .search import add_to_index, deleting_many, has_words, is_in_time, search_turns
+from .search import (
+    RowCondition,
+    add_to_index,
+    deleting_many,
+    has_words,
+    is_in_time,
+    search_turns,
+)
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -182,7 +189,7 @@ def _row(
 def matching(
     table: Table,
     selection: Selection,
-) -> ColumnElement[bool]:
+) -> RowCondition:
     """Return the condition for the rows of a selection."""
     keys = (
         (table.c.conversation, selection.conversation_id),
@@ -199,7 +206,11 @@ def matching(
 
 
 def select_page(
-    connection: Connection, table: Table, selection: Selection, most: int, after: int
+    connection: Connection,
+    table: Table,
+    selection: Selection,
+    most: int,
+    after: int,
 ) -> tuple[list[JsonObject], int | None]:
     """Return up to `most` records after a `seq` as JSON, and the last `seq`; None at the end."""
     chosen = select(table.c.seq, table.c.body).where(
@@ -216,7 +227,7 @@ def select_page(
 def select_newest[T](
     connection: Connection,
     table: Table,
-    where: ColumnElement[bool],
+    where: RowCondition,
     parse: Callable[[JsonObject], T],
     most: int | None,
 ) -> dict[int, T]:
@@ -235,7 +246,10 @@ def select_newest[T](
 
 
 def _readable[T](
-    table: Table, seq: int, body: str, parse: Callable[[JsonObject], T]
+    table: Table,
+    seq: int,
+    body: str,
+    parse: Callable[[JsonObject], T],
 ) -> T | None:
     """Read a record; None for a damaged one, which is logged."""
     try:
@@ -322,8 +336,8 @@ def list_turns(
 def _listed(
     connection: Connection,
     query: TurnList,
-) -> ColumnElement[bool]:
-    conditions: list[ColumnElement[bool]] = [
+) -> RowCondition:
+    conditions: list[RowCondition] = [
         matching(
             turns,
             Selection(
@@ -473,9 +487,7 @@ def last_end(connection: Connection) -> int:
     return int(connection.scalar(newest_first.limit(1)) or 0)
 
 
-def count_responses(
-    connection: Connection, where: ColumnElement[bool]
-) -> tuple[int, int]:
+def count_responses(connection: Connection, where: RowCondition) -> tuple[int, int]:
     """Return the number of responses, and their size in characters."""
     count, size = connection.execute(
         select(func.count(), func.sum(responses.c.size)).where(where)
@@ -546,7 +558,7 @@ def delete_beyond(
 def _delete(
     connection: Connection,
     table: Table,
-    doomed: ColumnElement[bool],
+    doomed: RowCondition,
 ) -> int:
     count: int = (
         connection.scalar(select(func.count()).select_from(table).where(doomed)) or 0
@@ -562,7 +574,7 @@ def _delete(
 def _last_too_old(
     connection: Connection,
     table: Table,
-    is_theirs: ColumnElement[bool],
+    is_theirs: RowCondition,
     seconds: float | None,
     now: float,
 ) -> int | None:
@@ -593,7 +605,7 @@ def _last_too_old(
 def _last_too_much(
     connection: Connection,
     table: Table,
-    is_theirs: ColumnElement[bool],
+    is_theirs: RowCondition,
     size: int | None,
 ) -> int | None:
     """Return the `seq` of the last record that exceeds a total size, counted from the newest."""

@@ -109,6 +109,10 @@ _SECURE_DELETE: Final = text(
 _REBUILD: Final = text(f"INSERT INTO {_NAME} ({_NAME}) VALUES ('rebuild')")  # noqa: S608  # the same
 
 
+type RowCondition = ColumnElement[bool]
+"""A condition for rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchPhrase:
     """Words that stand together."""
@@ -248,7 +252,7 @@ def search_turns(
     ]
 
 
-def is_in_time(query: HistoryQuery | TurnList) -> ColumnElement[bool]:
+def is_in_time(query: HistoryQuery | TurnList) -> RowCondition:
     """Return the condition for turns in the time of a query."""
     return and_(
         true() if query.since is None else turns.c.at >= query.since,
@@ -259,9 +263,9 @@ def is_in_time(query: HistoryQuery | TurnList) -> ColumnElement[bool]:
 def _in_range(
     connection: Connection,
     query: HistoryQuery,
-    of_person: ColumnElement[bool],
+    of_person: RowCondition,
     seq: ColumnElement[int],
-) -> ColumnElement[bool]:
+) -> RowCondition:
     """Return the condition that a `seq` is between the first and the last of a person in the time of a query.
 
     An index holds all that this needs, which it would not with the agent.
@@ -277,7 +281,7 @@ def _in_range(
 def has_words(
     connection: Connection,
     words: str,
-) -> ColumnElement[bool]:
+) -> RowCondition:
     """Return the condition for turns with all words, whoever spoke; for words of signs alone, no turn."""
     phrases = search_phrases(words)
     if not phrases:
@@ -301,7 +305,7 @@ def _ts_phrase(phrase: SearchPhrase) -> str:
 
 def _match(
     connection: Connection, person_id: str | None, phrases: tuple[SearchPhrase, ...]
-) -> tuple[ColumnElement[bool], ColumnElement[float]]:
+) -> tuple[RowCondition, ColumnElement[float]]:
     """Return the condition for a row of the index that has all phrases, and its score. Without a person, of anybody."""
     if connection.dialect.name == POSTGRESQL:
         query = cast(

@@ -156,7 +156,10 @@ class HistoryWriter:
                 self._changed.notify()
         return job.answer
 
-    def waiting[T: Record](self, kind: type[T]) -> tuple[T, ...]:
+    def waiting[T: Record](
+        self,
+        kind: type[T],
+    ) -> tuple[T, ...]:
         """Return the records of a kind that are not stored yet, in their order; a response may have two states."""
         with self._changed:
             return tuple(

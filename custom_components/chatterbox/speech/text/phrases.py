@@ -108,7 +108,10 @@ class PhraseTree[Value]:
                 self.add(way, value)
 
     def found(
-        self, words: Sequence[str], start: int, form: Callable[[str], str] = str
+        self,
+        words: Sequence[str],
+        start: int,
+        form: Callable[[str], str] = str,
     ) -> Iterator[tuple[int, Value]]:
         """Yield the ends and meanings of the phrases that begin at a word; `form` returns the form of words there."""
         node = self

@@ -451,7 +451,10 @@ class Pronunciation:
     """
 
     def __init__(
-        self, language: str, names: tuple[str, ...] = (), pause: str = ""
+        self,
+        language: str,
+        names: tuple[str, ...] = (),
+        pause: str = "",
     ) -> None:
         """Leave `names` as they are, and put `pause` between sentences instead of what is there."""
         code = base_language(language)

@@ -459,7 +459,11 @@ def is_resolved(words: str, language: str) -> bool:
 
 
 def _read(
-    words: str, language: str, *, is_range: bool = False, or_english: bool = True
+    words: str,
+    language: str,
+    *,
+    is_range: bool = False,
+    or_english: bool = True,
 ) -> _Parts | None:
     """Return the parts of words that are a time as a whole in a language, or else in English."""
     tags = (base_language(language), *((FALLBACK,) if or_english else ()))
@@ -538,7 +542,11 @@ class _Span:
 
 
 def times_in(
-    sentence: str, language: str, *, joined: bool = False, has_days: bool = False
+    sentence: str,
+    language: str,
+    *,
+    joined: bool = False,
+    has_days: bool = False,
 ) -> Sequence[TimeInSentence]:
     """Return the times in a sentence, the longest first; a bare day is one if the sentence `has_days`.
 
@@ -1170,7 +1178,11 @@ def _later(day: date, amount: Amount) -> date:
 
 
 def _times_on(
-    on: date, parts: _Parts, readings: Sequence[int], now: datetime, sun: SunTimes
+    on: date,
+    parts: _Parts,
+    readings: Sequence[int],
+    now: datetime,
+    sun: SunTimes,
 ) -> Iterator[datetime]:
     """Yield the times of a day that are meant."""
     if parts.sun is None:
@@ -1697,7 +1709,11 @@ def spoken_weekday(day: date, language: str) -> str:
 
 
 def spoken_date(
-    day: date, language: str, *, is_first: bool = True, now: date | None = None
+    day: date,
+    language: str,
+    *,
+    is_first: bool = True,
+    now: date | None = None,
 ) -> str:
     """Return a date in words, with its weekday: "Saturday, December 5, 2026".
 

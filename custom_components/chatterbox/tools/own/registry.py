@@ -19,6 +19,7 @@ from ...agent.messages import (
     ToolCall,
     ToolDefinition,
     ToolOutcome,
+    Tools,
     as_written,
     canonical_json,
 )
@@ -92,7 +93,7 @@ def can_act(offered: Offered) -> bool:
 
 def with_own_tools(
     hass: HomeAssistant, offered: Sequence[ToolDefinition], own: Collection[OwnTool]
-) -> tuple[ToolDefinition, ...]:
+) -> Tools:
     """Add the agent's own tools to those that are `offered`, sorted by name. They replace others of the same name."""
     if not own:
         return tuple(offered)

@@ -44,7 +44,7 @@ BRAVE_FEE: Final = 0.005
 
 
 class _Known(TypedDict):
-    """What Brave knows, as `search_web.toml` lists it."""
+    """The countries and languages that Brave knows, as `search_web.toml` lists them."""
 
     countries: frozenset[str]
     languages: dict[str, str]

@@ -54,7 +54,11 @@ class _Search:
     naming: Naming
     """All that the call may give."""
 
-    def fitting(self, hass: HomeAssistant, entity_ids: Iterable[str]) -> frozenset[str]:
+    def fitting(
+        self,
+        hass: HomeAssistant,
+        entity_ids: Iterable[str],
+    ) -> frozenset[str]:
         """Return the given entities that match area, floor, domains and device classes of the call."""
         return frozenset(
             [
