@@ -41,9 +41,6 @@ from .own_tool import (
     ToolAnswer,
 )
 
-MAX_DAYS: Final = 7
-MAX_HOURS: Final = 24
-
 
 class ForecastKind(StrEnum):
     """The types of the action `weather.get_forecasts`."""
@@ -61,19 +58,9 @@ class _Kind(NamedTuple):
     max_rows: int
 
 
-_KINDS: Final = {
-    ForecastKind.DAILY: _Kind(
-        weather.WeatherEntityFeature.FORECAST_DAILY, timedelta(days=1), MAX_DAYS
-    ),
-    ForecastKind.TWICE_DAILY: _Kind(
-        weather.WeatherEntityFeature.FORECAST_TWICE_DAILY,
-        timedelta(hours=12),
-        2 * MAX_DAYS,
-    ),
-    ForecastKind.HOURLY: _Kind(
-        weather.WeatherEntityFeature.FORECAST_HOURLY, timedelta(hours=1), MAX_HOURS
-    ),
-}
+_KINDS: Final = read_data_file(
+    __file__, dict[ForecastKind, _Kind], "forecast_kinds.toml"
+)
 _CONDITIONS: Final = frozenset(
     value
     for name, value in vars(weather).items()
