@@ -668,7 +668,7 @@ class OfflineDispatcher(Hooks):
             return None
         intents = {one.intent.intent_type if one.intent else "" for one in done}
         speech = dict.fromkeys(map(intent_speech, (*done, *undone)))
-        is_many = len(speech) > _MOST_TOLD and intents <= _SWITCHING and not undone
+        is_many = len(done) > _MOST_TOLD and intents <= _SWITCHING and not undone
         kind = _ManySwitched if is_many else intent.IntentResponse
         merged = kind(
             language=self.language,
