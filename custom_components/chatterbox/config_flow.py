@@ -22,12 +22,21 @@ from homeassistant.data_entry_flow import AbortFlow, UnknownFlow
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er
 
-from . import const
 from .agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from .agent.messages import paragraphs
 from .agent.providers.http_provider import HTTPProvider
 from .agent.providers.profiles import OTHER, PROFILES
 from .agent.wire.model_lists import ChatModel
+from .const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_SERVER,
+    DOMAIN,
+    ENTRY_VERSION,
+    SUBENTRY_AI_TASK,
+    SUBENTRY_CONVERSATION,
+    ServiceKind,
+)
 from .flows.agent_flow import ConversationAgentFlow
 from .flows.dialog import (
     FormInput,
@@ -97,10 +106,10 @@ _MOST_DESCRIBED: Final = 15
 """Choices for which the translations have a second line, which tells the server."""
 
 
-class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
+class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=DOMAIN):
     """From "Add integration" to an entry with its first conversation agent and, with a model, its first AI task."""
 
-    VERSION = const.ENTRY_VERSION
+    VERSION = ENTRY_VERSION
     MINOR_VERSION = 1
 
     def __init__(self) -> None:
@@ -128,11 +137,11 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         cls, config_entry: ConfigEntry
     ) -> dict[str, type[ConfigSubentryFlow]]:
         """Let every service have any number of conversation agents and, with a model, of AI tasks."""
-        if config_entry.data.get(const.CONF_KIND) == const.ServiceKind.OFFLINE:
-            return {const.SUBENTRY_CONVERSATION: ConversationAgentFlow}
+        if config_entry.data.get(CONF_KIND) == ServiceKind.OFFLINE:
+            return {SUBENTRY_CONVERSATION: ConversationAgentFlow}
         return {
-            const.SUBENTRY_CONVERSATION: ConversationAgentFlow,
-            const.SUBENTRY_AI_TASK: AITaskFlow,
+            SUBENTRY_CONVERSATION: ConversationAgentFlow,
+            SUBENTRY_AI_TASK: AITaskFlow,
         }
 
     @override
@@ -141,13 +150,10 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         options = [
             "in_my_home",
             _STEP_INTERNET,
-            const.ServiceKind.OFFLINE.value,
+            ServiceKind.OFFLINE.value,
         ]
         entries = self._async_current_entries()
-        if any(
-            entry.data.get(const.CONF_KIND) == const.ServiceKind.OFFLINE
-            for entry in entries
-        ):
+        if any(entry.data.get(CONF_KIND) == ServiceKind.OFFLINE for entry in entries):
             options.pop()
         if any(foreign_agents(self.hass)):
             options.append("move_in")
@@ -162,8 +168,8 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         user_input: FormInput = None,  # noqa: ARG002 a menu brings nothing
     ) -> ConfigFlowResult:
         """Add the offline service, which needs nothing."""
-        self._async_abort_entries_match({const.CONF_KIND: const.ServiceKind.OFFLINE})
-        self._service = replace(self._service, kind=const.ServiceKind.OFFLINE)
+        self._async_abort_entries_match({CONF_KIND: ServiceKind.OFFLINE})
+        self._service = replace(self._service, kind=ServiceKind.OFFLINE)
         return await self.async_step_first_agent()
 
     async def async_step_in_my_home(
@@ -219,16 +225,10 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         """Return an entry of a server that was found, whatever its key and interface."""
         place = place_of(server.base_url)
         services = (
-            one
-            for one in self._async_current_entries()
-            if const.CONF_BASE_URL in one.data
+            one for one in self._async_current_entries() if CONF_BASE_URL in one.data
         )
         return next(
-            (
-                one
-                for one in services
-                if place_of(one.data[const.CONF_BASE_URL]) == place
-            ),
+            (one for one in services if place_of(one.data[CONF_BASE_URL]) == place),
             None,
         )
 
@@ -419,8 +419,8 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             subentries.append(self._first_task(form.sentences))
         data = self._service.data
         title = form.sentences["entry_title_offline"]
-        if self._service.kind is const.ServiceKind.OFFLINE:
-            data = {const.CONF_KIND: self._service.kind.value}
+        if self._service.kind is ServiceKind.OFFLINE:
+            data = {CONF_KIND: self._service.kind.value}
         else:
             title = title_of(data, form.sentences)
         # From here on, nothing is awaited: the form may be sent twice, and another
@@ -440,7 +440,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         agent = new_agent_data(self._service.kind, self._model) | self._waits(_NO_MODEL)
         agent |= self._times.stored if self._times else {}
         return _subentry(
-            const.SUBENTRY_CONVERSATION,
+            SUBENTRY_CONVERSATION,
             name,
             agent,
         )
@@ -450,7 +450,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         title = sentences["first_ai_task_title"].format(model=model)
         task = new_task_data(self._model) | self._waits(task_settings_of({}))
         return _subentry(
-            const.SUBENTRY_AI_TASK,
+            SUBENTRY_AI_TASK,
             title,
             task,
         )
@@ -477,10 +477,10 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             except HomeAssistantError as error:
                 language = await async_viewer_language(self.hass)
                 problem = f"**PIN:** {await async_error_text(self.hass, language, str(error.translation_key))}"
-        (agent,) = result["result"].get_subentries_of_type(const.SUBENTRY_CONVERSATION)
+        (agent,) = result["result"].get_subentries_of_type(SUBENTRY_CONVERSATION)
         registry = er.async_get(self.hass)
         entity_id = registry.async_get_entity_id(
-            CONVERSATION_DOMAIN, const.DOMAIN, agent.subentry_id
+            CONVERSATION_DOMAIN, DOMAIN, agent.subentry_id
         )
         if entity_id:
             await async_use_agent(
@@ -515,7 +515,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         errors: dict[str, str] = {}
         if user_input is not None:
             errors = await self._async_connect(
-                user_input | {const.CONF_BASE_URL: entry.data[const.CONF_BASE_URL]},
+                user_input | {CONF_BASE_URL: entry.data[CONF_BASE_URL]},
                 entry,
             )
             if not errors:
@@ -540,9 +540,9 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     ) -> ConfigFlowResult:
         """Ask what to change. The gear that people see first is that of an agent: a service has no options flow."""
         entry = self._get_reconfigure_entry()
-        if entry.version > const.ENTRY_VERSION:
+        if entry.version > ENTRY_VERSION:
             return self.async_abort(reason="newer_entry")
-        if entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE:
+        if entry.data[CONF_KIND] == ServiceKind.OFFLINE:
             return await self.async_step_options()
         return self.async_show_menu(
             step_id="reconfigure",
@@ -580,7 +580,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             return self._show_service(step_id)
         if step_id == _STEP_OWN_SERVER:
             with suppress(InvalidAddress):
-                url = parse_address(user_input[const.CONF_BASE_URL])
+                url = parse_address(user_input[CONF_BASE_URL])
                 profile = await async_profile_at(self.hass, url)
                 self._service = replace(
                     TypedService.new(
@@ -658,7 +658,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
 
     @override
     def _refuse(
-        self, error: ProviderError, field: str = const.CONF_BASE_URL
+        self, error: ProviderError, field: str = CONF_BASE_URL
     ) -> dict[str, str]:
         """Do not keep a key that was refused, either."""
         if isinstance(error, ProviderRejectedKey):
@@ -694,12 +694,12 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         }.get(step_id, own)
         is_new = self._service.known is OTHER and not self._service.base_url
         # The address of a service on the internet is in a closed section.
-        if const.CONF_BASE_URL in schema.schema:
-            field = const.CONF_BASE_URL
+        if CONF_BASE_URL in schema.schema:
+            field = CONF_BASE_URL
         else:
-            field = const.CONF_SERVER
+            field = CONF_SERVER
         field_errors = {
-            field if name == const.CONF_BASE_URL else name: key
+            field if name == CONF_BASE_URL else name: key
             for name, key in (errors or {}).items()
         }
         return self.async_show_form(

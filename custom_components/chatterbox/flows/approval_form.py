@@ -10,12 +10,34 @@ from typing import Any, Final, override
 import voluptuous as vol
 from homeassistant.const import Platform
 from homeassistant.data_entry_flow import section
-from homeassistant.helpers import selector
+from homeassistant.helpers.selector import (
+    AreaSelector,
+    DeviceSelector,
+    EntityFilterSelectorConfig,
+    EntitySelector,
+    LabelSelector,
+    ObjectSelector,
+    ObjectSelectorField,
+    Selector,
+    SelectSelector,
+    TimeSelector,
+)
 from homeassistant.util import dt as dt_util
 
-from .. import const
 from ..agent.json.text import as_list
 from ..agent.messages import JsonValue
+from ..const import (
+    CONF_ASK_AFTER_OUTSIDE_CONTENT,
+    CONF_GUEST_AREAS,
+    CONF_GUEST_DOMAINS,
+    CONF_HOUSEHOLD_WRITERS,
+    CONF_NOTIFY,
+    CONF_PEOPLE_AT_SATELLITES,
+    CONF_PIN,
+    CONF_RULES,
+    CONF_TRUSTED_CALLERS,
+    SCRIPT_DOMAIN,
+)
 from ..runtime.rule_labels import Labels, RuleLabels
 from ..settings.options import Problem
 from ..settings.pin_hash import PinHash
@@ -60,13 +82,11 @@ FIELD_PIN_FOR: Final = "pin_for"
 PIN_USES: Final = choice(
     options=list(PinUse), multiple=True, mode=LIST, translation_key=FIELD_PIN_FOR
 )
-_SATELLITES: Final = selector.EntityFilterSelectorConfig(
-    domain=Platform.ASSIST_SATELLITE
-)
+_SATELLITES: Final = EntityFilterSelectorConfig(domain=Platform.ASSIST_SATELLITE)
 
 
 # Errors of rows are translated, and no input is lost.
-class UncheckedObjectSelector(selector.ObjectSelector):
+class UncheckedObjectSelector(ObjectSelector):
     """A field for rows that the form reads itself."""
 
     @override
@@ -76,45 +96,38 @@ class UncheckedObjectSelector(selector.ObjectSelector):
 
 def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Schema:
     """Return the form. The sections in `opened` are expanded."""
-    notified_entities = selector.EntitySelector(
-        {"domain": Platform.NOTIFY, "multiple": True}
-    )
-    callers = selector.EntitySelector(
-        {"domain": ["automation", const.SCRIPT_DOMAIN], "multiple": True}
+    notified_entities = EntitySelector({"domain": Platform.NOTIFY, "multiple": True})
+    callers = EntitySelector(
+        {"domain": ["automation", SCRIPT_DOMAIN], "multiple": True}
     )
     care = choice(
-        options=list(OutsideCare), translation_key=const.CONF_ASK_AFTER_OUTSIDE_CONTENT
+        options=list(OutsideCare), translation_key=CONF_ASK_AFTER_OUTSIDE_CONTENT
     )
     writers = choice(
-        options=list(HouseholdWriters), translation_key=const.CONF_HOUSEHOLD_WRITERS
+        options=list(HouseholdWriters), translation_key=CONF_HOUSEHOLD_WRITERS
     )
     who_speaks = vol.Schema(
         {
-            vol.Optional(const.CONF_PEOPLE_AT_SATELLITES): _rows(
-                const.CONF_PEOPLE_AT_SATELLITES, _people_fields()
+            vol.Optional(CONF_PEOPLE_AT_SATELLITES): _rows(
+                CONF_PEOPLE_AT_SATELLITES, _people_fields()
             ),
-            vol.Optional(const.CONF_TRUSTED_CALLERS): callers,
+            vol.Optional(CONF_TRUSTED_CALLERS): callers,
             vol.Required(
-                const.CONF_HOUSEHOLD_WRITERS, default=HouseholdWriters.EVERYONE.value
+                CONF_HOUSEHOLD_WRITERS, default=HouseholdWriters.EVERYONE.value
             ): writers,
         }
     )
     night = vol.Schema(
-        {
-            vol.Optional(name): selector.TimeSelector()
-            for name in (FIELD_AFTER, FIELD_BEFORE)
-        }
+        {vol.Optional(name): TimeSelector() for name in (FIELD_AFTER, FIELD_BEFORE)}
     )
     guests = section(_guest_schema(labels), {"collapsed": True})
     return vol.Schema(
         {
-            vol.Optional(const.CONF_RULES): _rows(
-                const.CONF_RULES, _rule_fields(labels)
-            ),
-            vol.Required(const.CONF_ASK_AFTER_OUTSIDE_CONTENT): care,
-            vol.Optional(const.CONF_PIN): PASSWORD,
+            vol.Optional(CONF_RULES): _rows(CONF_RULES, _rule_fields(labels)),
+            vol.Required(CONF_ASK_AFTER_OUTSIDE_CONTENT): care,
+            vol.Optional(CONF_PIN): PASSWORD,
             vol.Optional(FIELD_PIN_FOR): PIN_USES,
-            vol.Optional(const.CONF_NOTIFY): notified_entities,
+            vol.Optional(CONF_NOTIFY): notified_entities,
             vol.Required(SECTION_WHO_SPEAKS): section(
                 who_speaks, {"collapsed": SECTION_WHO_SPEAKS not in opened}
             ),
@@ -132,18 +145,16 @@ def _guest_schema(labels: RuleLabels) -> vol.Schema:
         multiple=True,
         mode=DROPDOWN,
     )
-    areas = selector.AreaSelector({"multiple": True})
+    areas = AreaSelector({"multiple": True})
     return vol.Schema(
         {
-            vol.Optional(const.CONF_GUEST_DOMAINS): kinds,
-            vol.Optional(const.CONF_GUEST_AREAS): areas,
+            vol.Optional(CONF_GUEST_DOMAINS): kinds,
+            vol.Optional(CONF_GUEST_AREAS): areas,
         }
     )
 
 
-def _rows(
-    name: str, fields: Mapping[str, selector.ObjectSelectorField]
-) -> selector.ObjectSelector:
+def _rows(name: str, fields: Mapping[str, ObjectSelectorField]) -> ObjectSelector:
     # Without a label field, a row shows the values of all its fields.
     return UncheckedObjectSelector(
         {
@@ -154,37 +165,35 @@ def _rows(
     )
 
 
-def _rule_fields(labels: RuleLabels) -> Mapping[str, selector.ObjectSelectorField]:
+def _rule_fields(labels: RuleLabels) -> Mapping[str, ObjectSelectorField]:
     first = next(iter(labels.verdicts.ids))
     domains = list(labels.of_conditions["domains"].ids.values())
-    selectors: Mapping[str, selector.Selector[Any]] = {
-        "entities": selector.EntitySelector({"domain": domains, "multiple": True}),
-        "areas": selector.AreaSelector({"multiple": True}),
-        "labels": selector.LabelSelector({"multiple": True}),
-        "devices": selector.DeviceSelector({"entity": _SATELLITES, "multiple": True}),
+    selectors: Mapping[str, Selector[Any]] = {
+        "entities": EntitySelector({"domain": domains, "multiple": True}),
+        "areas": AreaSelector({"multiple": True}),
+        "labels": LabelSelector({"multiple": True}),
+        "devices": DeviceSelector({"entity": _SATELLITES, "multiple": True}),
         **{
             name: _choice(known, several=True)
             for name, known in labels.of_conditions.items()
         },
-        FIELD_AFTER: selector.TimeSelector(),
-        FIELD_BEFORE: selector.TimeSelector(),
+        FIELD_AFTER: TimeSelector(),
+        FIELD_BEFORE: TimeSelector(),
     }
     verdicts = _choice(labels.verdicts, several=False)
-    verdict = selector.ObjectSelectorField(
-        selector=verdicts, required=True, default=first
-    )
+    verdict = ObjectSelectorField(selector=verdicts, required=True, default=first)
     # The frontend translates the names of fields only in the outer row.
     fields = {
-        name: selector.ObjectSelectorField(selector=one, label=labels.fields[name])
+        name: ObjectSelectorField(selector=one, label=labels.fields[name])
         for name, one in selectors.items()
     }
-    more = selector.ObjectSelector({"fields": {name: fields[name] for name in MORE}})
+    more = ObjectSelector({"fields": {name: fields[name] for name in MORE}})
     return {
         FIELD_VERDICT: verdict,
         **{
             name: fields[name] for name in FIELDS if name in fields and name not in MORE
         },
-        FIELD_MORE: selector.ObjectSelectorField(selector=more),
+        FIELD_MORE: ObjectSelectorField(selector=more),
     }
 
 
@@ -192,19 +201,19 @@ def _choice(
     labels: Labels,
     *,
     several: bool,
-) -> selector.SelectSelector:
+) -> SelectSelector:
     return choice(
         options=list(labels.ids), multiple=several, custom_value=several, mode=DROPDOWN
     )
 
 
-def _people_fields() -> Mapping[str, selector.ObjectSelectorField]:
-    selectors: Mapping[str, selector.Selector[Any]] = {
-        FIELD_DEVICE: selector.DeviceSelector({"entity": _SATELLITES}),
-        FIELD_PERSON: selector.EntitySelector({"domain": "person"}),
+def _people_fields() -> Mapping[str, ObjectSelectorField]:
+    selectors: Mapping[str, Selector[Any]] = {
+        FIELD_DEVICE: DeviceSelector({"entity": _SATELLITES}),
+        FIELD_PERSON: EntitySelector({"domain": "person"}),
     }
     return {
-        name: selector.ObjectSelectorField(selector=one, required=True)
+        name: ObjectSelectorField(selector=one, required=True)
         for name, one in selectors.items()
     }
 
@@ -218,7 +227,7 @@ def approvals_as_form(
     rules = home_rules.policy.rules
     ticked = pin_uses(rules)
     return {
-        const.CONF_RULES: [
+        CONF_RULES: [
             row_of(
                 rule,
                 labels,
@@ -226,23 +235,23 @@ def approvals_as_form(
             for rule in rules
             if rule not in pin_rules(ticked)
         ],
-        const.CONF_ASK_AFTER_OUTSIDE_CONTENT: home_rules.ask_after_outside_content.value,
+        CONF_ASK_AFTER_OUTSIDE_CONTENT: home_rules.ask_after_outside_content.value,
         FIELD_PIN_FOR: ticked if home_rules.pin else list(PinUse),
-        const.CONF_NOTIFY: list(home_rules.notify),
+        CONF_NOTIFY: list(home_rules.notify),
         SECTION_WHO_SPEAKS: {
-            const.CONF_PEOPLE_AT_SATELLITES: [
+            CONF_PEOPLE_AT_SATELLITES: [
                 {
                     FIELD_DEVICE: device,
                     FIELD_PERSON: person,
                 }
                 for device, person in people
             ],
-            const.CONF_TRUSTED_CALLERS: sorted(home_rules.trusted_callers),
-            const.CONF_HOUSEHOLD_WRITERS: home_rules.household_writers.value,
+            CONF_TRUSTED_CALLERS: sorted(home_rules.trusted_callers),
+            CONF_HOUSEHOLD_WRITERS: home_rules.household_writers.value,
         },
         SECTION_GUESTS: {
-            const.CONF_GUEST_DOMAINS: sorted(home_rules.guest_domains),
-            const.CONF_GUEST_AREAS: sorted(home_rules.guest_areas),
+            CONF_GUEST_DOMAINS: sorted(home_rules.guest_domains),
+            CONF_GUEST_AREAS: sorted(home_rules.guest_areas),
         },
         SECTION_NIGHT: times_of(home_rules.night),
     }
@@ -258,11 +267,11 @@ def read_approvals(
     who_speaks = form.get(SECTION_WHO_SPEAKS, {})
     guests = form.get(SECTION_GUESTS, {})
     policy = read_rules(
-        form.get(const.CONF_RULES),
+        form.get(CONF_RULES),
         labels,
         has_pin=pin is not None,
     )
-    people = _read_people(who_speaks.get(const.CONF_PEOPLE_AT_SATELLITES))
+    people = _read_people(who_speaks.get(CONF_PEOPLE_AT_SATELLITES))
     night = _read_night(form.get(SECTION_NIGHT, {}))
     if (
         isinstance(policy, list)
@@ -283,17 +292,17 @@ def read_approvals(
         ),
         pin=pin,
         ask_after_outside_content=OutsideCare(
-            form.get(const.CONF_ASK_AFTER_OUTSIDE_CONTENT, OutsideCare.RISKY)
+            form.get(CONF_ASK_AFTER_OUTSIDE_CONTENT, OutsideCare.RISKY)
         ),
-        notify=tuple(form.get(const.CONF_NOTIFY) or ()),
-        trusted_callers=frozenset(who_speaks.get(const.CONF_TRUSTED_CALLERS) or ()),
+        notify=tuple(form.get(CONF_NOTIFY) or ()),
+        trusted_callers=frozenset(who_speaks.get(CONF_TRUSTED_CALLERS) or ()),
         household_writers=HouseholdWriters(
-            who_speaks.get(const.CONF_HOUSEHOLD_WRITERS, HouseholdWriters.EVERYONE)
+            who_speaks.get(CONF_HOUSEHOLD_WRITERS, HouseholdWriters.EVERYONE)
         ),
         people_at_satellites=people,
         night=night,
-        guest_domains=frozenset(guests.get(const.CONF_GUEST_DOMAINS) or ()),
-        guest_areas=frozenset(guests.get(const.CONF_GUEST_AREAS) or ()),
+        guest_domains=frozenset(guests.get(CONF_GUEST_DOMAINS) or ()),
+        guest_areas=frozenset(guests.get(CONF_GUEST_AREAS) or ()),
     )
 
 

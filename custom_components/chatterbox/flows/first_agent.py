@@ -17,8 +17,9 @@ from homeassistant.config_entries import (
 )
 from homeassistant.const import CONF_NAME
 from homeassistant.core import Context, HomeAssistant, callback
-from homeassistant.helpers import entity_registry as er, selector
+from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
+from homeassistant.helpers.selector import BooleanSelector, TextSelector
 
 from ..approvals.examples import async_example_requests
 from ..const import CONF_PIN, DOMAIN, ServiceKind
@@ -111,14 +112,14 @@ class FirstAgentForm:
     def schema(self) -> vol.Schema:
         """Return the form; what the home has nothing for is left out."""
         fields: dict[vol.Marker, object] = {
-            vol.Required(CONF_NAME): selector.TextSelector(),
+            vol.Required(CONF_NAME): TextSelector(),
             **self.assistants_schema,
         }
         if self.asks_about and not self.home_rules.pin:
             fields[vol.Optional(CONF_PIN)] = PASSWORD
             fields[vol.Optional(FIELD_PIN_FOR)] = PIN_USES
         if self.kind is not ServiceKind.OFFLINE:
-            fields[vol.Optional(FIELD_AI_TASK)] = selector.BooleanSelector()
+            fields[vol.Optional(FIELD_AI_TASK)] = BooleanSelector()
         return vol.Schema(fields)
 
     @property

@@ -15,15 +15,52 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_P
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import section
 from homeassistant.exceptions import TemplateError
-from homeassistant.helpers import entity_registry as er, llm, selector
+from homeassistant.helpers import entity_registry as er, llm
+from homeassistant.helpers.selector import (
+    BooleanSelector,
+    EntitySelector,
+    NumberSelector,
+    NumberSelectorConfig,
+    NumberSelectorMode,
+    ObjectSelector,
+    Selector,
+    SelectSelector,
+    TemplateSelector,
+    TextSelector,
+)
 from homeassistant.helpers.template import Template
 
-from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedRequest
 from ..agent.protocols import ReasoningEffort, Verbosity
 from ..agent.providers.http_provider import HTTPProvider
 from ..agent.providers.profiles import ServiceTier
 from ..agent.wire.model_lists import ChatModel, by_usefulness
+from ..const import (
+    CONF_BUDGET_DAY,
+    CONF_BUDGET_MONTH,
+    CONF_CONFIRMATION,
+    CONF_CONTEXT_WINDOW,
+    CONF_EXTRA_PARAMETERS,
+    CONF_FALLBACKS,
+    CONF_IMAGE_MODEL,
+    CONF_KIND,
+    CONF_LOCAL_COMMANDS,
+    CONF_LOOK_TASK,
+    CONF_MODEL_REQUESTS,
+    CONF_NUM_CTX,
+    CONF_REASONING_EFFORT,
+    CONF_SERVICE_TIER,
+    CONF_SUMMARY,
+    CONF_VERBOSITY,
+    CONF_WEB_SEARCH,
+    CONF_WEB_SEARCH_ADDRESS,
+    CONF_WEB_SEARCH_KEY,
+    CONF_WHEN_SPENT,
+    DOMAIN,
+    LOGGER,
+    SCRIPT_DOMAIN,
+    ServiceKind,
+)
 from ..runtime.composition import (
     known_server,
     model_server,
@@ -90,34 +127,34 @@ from .service_checks import (
 from .service_form import PASSWORD
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
-    const.CONF_REASONING_EFFORT: tuple(ReasoningEffort),
-    const.CONF_VERBOSITY: tuple(Verbosity),
-    const.CONF_SERVICE_TIER: tuple(ServiceTier),
-    const.CONF_CONFIRMATION: tuple(Confirmation),
-    const.CONF_WHEN_SPENT: tuple(WhenSpent),
-    const.CONF_LOCAL_COMMANDS: tuple(LocalCommands),
-    const.CONF_MODEL_REQUESTS: tuple(RequestKind),
-    const.CONF_WEB_SEARCH: tuple(WebSearch),
+    CONF_REASONING_EFFORT: tuple(ReasoningEffort),
+    CONF_VERBOSITY: tuple(Verbosity),
+    CONF_SERVICE_TIER: tuple(ServiceTier),
+    CONF_CONFIRMATION: tuple(Confirmation),
+    CONF_WHEN_SPENT: tuple(WhenSpent),
+    CONF_LOCAL_COMMANDS: tuple(LocalCommands),
+    CONF_MODEL_REQUESTS: tuple(RequestKind),
+    CONF_WEB_SEARCH: tuple(WebSearch),
 }
 
 
 # The flow checks these values itself, so that errors are translated and no input is
 # lost.
-class _UncheckedTemplateSelector(selector.TemplateSelector):
+class _UncheckedTemplateSelector(TemplateSelector):
     @override
     def __call__(self, data: Any) -> str:
         text: str = vol.Schema(str)(data)
         return text
 
 
-class _UncheckedNumberSelector(selector.NumberSelector):
+class _UncheckedNumberSelector(NumberSelector):
     @override
     def __call__(self, data: Any) -> float:
         number: float = vol.Coerce(float)(data)
         return number
 
 
-class _UncheckedEntitySelector(selector.EntitySelector):
+class _UncheckedEntitySelector(EntitySelector):
     @override
     def __call__(self, data: Any) -> list[str]:
         entities: list[str] = vol.Schema([str])(data)
@@ -126,10 +163,10 @@ class _UncheckedEntitySelector(selector.EntitySelector):
 
 def model_selector(
     models: Sequence[str],
-) -> selector.SelectSelector | selector.TextSelector:
+) -> SelectSelector | TextSelector:
     """Return the field for a model: the list of the server with free input, or plain text without a list."""
     if not models:
-        return selector.TextSelector()
+        return TextSelector()
     names = [model.name for model in by_usefulness(map(ChatModel, models))]
     return choice(
         options=names,
@@ -140,10 +177,10 @@ def model_selector(
 
 async def async_chat_model_selector(
     hass: HomeAssistant, service: EntryData, models: Sequence[ChatModel]
-) -> selector.Selector[Any]:
+) -> Selector[Any]:
     """Return the field for a model, with what is known of each: its price, and whether it only talks."""
     if not models:
-        return selector.TextSelector()
+        return TextSelector()
     sentences = await async_viewer_sentences(hass)
     labels: dict[str, str] = {}
     for model in models:
@@ -177,7 +214,7 @@ def model_title(model: str) -> str:
 
 
 def typed_options(
-    kind: const.ServiceKind, options: Collection[str], values: FormValues
+    kind: ServiceKind, options: Collection[str], values: FormValues
 ) -> dict[str, Any]:
     """Return the values of a form as they are stored. Empty ones are left out."""
     stored = {
@@ -186,33 +223,33 @@ def typed_options(
             {option: values.get(option) for option in options}
         )
     }
-    if const.CONF_NUM_CTX in options and kind is const.ServiceKind.OLLAMA_CHAT:
+    if CONF_NUM_CTX in options and kind is ServiceKind.OLLAMA_CHAT:
         stored.setdefault(
-            const.CONF_NUM_CTX, None
+            CONF_NUM_CTX, None
         )  # empty is a choice here: the default of the server
     return stored
 
 
-def number_selector(number: NumberOption) -> selector.NumberSelector:
+def number_selector(number: NumberOption) -> NumberSelector:
     """Return the field of a number. It accepts numbers out of range, so that the flow can name the problem."""
-    bounds = selector.NumberSelectorConfig(
+    bounds = NumberSelectorConfig(
         min=number.least,
         max=number.most,
         step=number.step,
-        mode=selector.NumberSelectorMode.BOX,
+        mode=NumberSelectorMode.BOX,
     )
-    unit = selector.NumberSelectorConfig(
+    unit = NumberSelectorConfig(
         unit_of_measurement=number.unit, translation_key="number"
     )
     return _UncheckedNumberSelector(bounds | unit if number.unit else bounds)
 
 
-_FIELDS: Final[Mapping[str, selector.Selector[Any]]] = {
+_FIELDS: Final[Mapping[str, Selector[Any]]] = {
     **dict.fromkeys(
         SCRIPTS,
-        selector.EntitySelector({"domain": const.SCRIPT_DOMAIN}),
+        EntitySelector({"domain": SCRIPT_DOMAIN}),
     ),
-    const.CONF_LOOK_TASK: selector.EntitySelector(
+    CONF_LOOK_TASK: EntitySelector(
         {
             "filter": {
                 "domain": "ai_task",
@@ -223,37 +260,37 @@ _FIELDS: Final[Mapping[str, selector.Selector[Any]]] = {
         }
     ),
     CONF_PROMPT: _UncheckedTemplateSelector(),
-    const.CONF_WEB_SEARCH_ADDRESS: selector.TextSelector(),
-    const.CONF_WEB_SEARCH_KEY: PASSWORD,
-    const.CONF_EXTRA_PARAMETERS: selector.ObjectSelector(),
+    CONF_WEB_SEARCH_ADDRESS: TextSelector(),
+    CONF_WEB_SEARCH_KEY: PASSWORD,
+    CONF_EXTRA_PARAMETERS: ObjectSelector(),
 }
 """Those that are neither numbers nor choices, nor know the agent; all others are switches."""
 
 
-def _selector(option: str) -> selector.Selector[Any]:
+def _selector(option: str) -> Selector[Any]:
     if option in NUMBERS:
         return number_selector(NUMBERS[option])
     if option in _CHOICES:
-        several = option == const.CONF_MODEL_REQUESTS
+        several = option == CONF_MODEL_REQUESTS
         return choice(
             options=list(_CHOICES[option]),
             mode=DROPDOWN,
             translation_key=option,
             multiple=several,
         )
-    return _FIELDS.get(option, selector.BooleanSelector())
+    return _FIELDS.get(option, BooleanSelector())
 
 
 def _find_search_typos(values: FormValues) -> list[Problem]:
     """Return the problem of what searches the web, if its address or its key is missing or invalid."""
-    match values.get(const.CONF_WEB_SEARCH):
-        case WebSearch.BRAVE if not values.get(const.CONF_WEB_SEARCH_KEY, "").strip():
-            return [Problem(const.CONF_WEB_SEARCH_KEY, "search_key_missing")]
+    match values.get(CONF_WEB_SEARCH):
+        case WebSearch.BRAVE if not values.get(CONF_WEB_SEARCH_KEY, "").strip():
+            return [Problem(CONF_WEB_SEARCH_KEY, "search_key_missing")]
         case WebSearch.SEARXNG:
             try:
-                parse_address(values.get(const.CONF_WEB_SEARCH_ADDRESS, ""))
+                parse_address(values.get(CONF_WEB_SEARCH_ADDRESS, ""))
             except InvalidAddress:
-                place = const.CONF_WEB_SEARCH_ADDRESS
+                place = CONF_WEB_SEARCH_ADDRESS
                 return [Problem(place, "search_address_unfit")]
         case _:
             pass
@@ -294,9 +331,7 @@ class ModelFlow(ConfigSubentryFlow):
     title_key = "agent_title"
     """Key of the name of a new subentry."""
     settings_of = staticmethod(settings_of)
-    new_data: Callable[[const.ServiceKind], dict[str, Any]] = staticmethod(
-        new_agent_data
-    )
+    new_data: Callable[[ServiceKind], dict[str, Any]] = staticmethod(new_agent_data)
     extra_steps: ClassVar[tuple[str, ...]] = ()
     """The steps in the menu beside the two forms."""
 
@@ -367,8 +402,8 @@ class ModelFlow(ConfigSubentryFlow):
         return await self._async_ask("advanced", user_input)
 
     @property
-    def _kind(self) -> const.ServiceKind:
-        return const.ServiceKind(self._get_entry().data[const.CONF_KIND])
+    def _kind(self) -> ServiceKind:
+        return ServiceKind(self._get_entry().data[CONF_KIND])
 
     @property
     def _present(self) -> Mapping[str, Any]:
@@ -449,7 +484,7 @@ class ModelFlow(ConfigSubentryFlow):
         return {
             entity.unique_id: entity.entity_id
             for entry in readable_entries(self.hass)
-            if entry.data[const.CONF_KIND] != const.ServiceKind.OFFLINE
+            if entry.data[CONF_KIND] != ServiceKind.OFFLINE
             for entity in er.async_entries_for_config_entry(registry, entry.entry_id)
             if entity.domain == CONVERSATION_DOMAIN
             and entity.unique_id in entry.subentries.keys() - {own_id}
@@ -457,7 +492,7 @@ class ModelFlow(ConfigSubentryFlow):
 
     async def _async_prepare_form(self, settings: AgentSettings) -> None:
         """Load what the form shows: the models of the server, and the known price of this one."""
-        if self._kind is const.ServiceKind.OFFLINE:
+        if self._kind is ServiceKind.OFFLINE:
             return
         service = self._get_entry().data
         self._sentences = await async_viewer_sentences(self.hass)
@@ -473,7 +508,7 @@ class ModelFlow(ConfigSubentryFlow):
             self._models = await offered_models(model_server(self.hass, service))
         except ProviderError as error:
             # Everything but the model can be changed while the server is down.
-            const.LOGGER.debug("The server lists no models: %s", error)
+            LOGGER.debug("The server lists no models: %s", error)
 
     def _find_typos(
         self,
@@ -497,10 +532,8 @@ class ModelFlow(ConfigSubentryFlow):
                 )
             )
         problems += find_problems(values) + _find_search_typos(values)
-        if not set(values.get(const.CONF_FALLBACKS, ())) <= set(
-            self._fallbacks.values()
-        ):
-            problems.append(Problem(const.CONF_FALLBACKS, "fallback_unknown"))
+        if not set(values.get(CONF_FALLBACKS, ())) <= set(self._fallbacks.values()):
+            problems.append(Problem(CONF_FALLBACKS, "fallback_unknown"))
         return problems
 
     async def _async_try(
@@ -511,7 +544,7 @@ class ModelFlow(ConfigSubentryFlow):
         The model is tried, unless it is used like that already.
         """
         service = self._get_entry().data
-        if self._kind is const.ServiceKind.OFFLINE:
+        if self._kind is ServiceKind.OFFLINE:
             return []
         problems = find_late_deadlines(settings)
         problems += await self._async_try_search(settings, stored)
@@ -521,9 +554,9 @@ class ModelFlow(ConfigSubentryFlow):
             )
             if entered_price(settings, known) is None:
                 budget = (
-                    const.CONF_BUDGET_MONTH
+                    CONF_BUDGET_MONTH
                     if settings.budget_day is None
-                    else const.CONF_BUDGET_DAY
+                    else CONF_BUDGET_DAY
                 )
                 problems.append(
                     Problem(
@@ -539,7 +572,7 @@ class ModelFlow(ConfigSubentryFlow):
             server = model_server(self.hass, service, settings)
             return await self._async_try_on_home(server, settings, stored, place)
         except ProviderError as error:
-            const.LOGGER.debug("The model cannot be used: %s", error)
+            LOGGER.debug("The model cannot be used: %s", error)
             has_options = not asks_alike(settings, AgentSettings(settings.model))
             if isinstance(error, ProviderRejectedRequest) and has_options:
                 refusal = {"refusal": error.words or str(error)}
@@ -572,11 +605,11 @@ class ModelFlow(ConfigSubentryFlow):
                 "en",
             )
         except ProviderError as error:
-            const.LOGGER.debug("The web cannot be searched: %s", error)
+            LOGGER.debug("The web cannot be searched: %s", error)
             if engine is WebSearch.BRAVE:
-                place = const.CONF_WEB_SEARCH_KEY
+                place = CONF_WEB_SEARCH_KEY
             else:
-                place = const.CONF_WEB_SEARCH_ADDRESS
+                place = CONF_WEB_SEARCH_ADDRESS
             return [Problem(place, search_problem(error, engine))]
         return []
 
@@ -617,8 +650,8 @@ class ModelFlow(ConfigSubentryFlow):
         warning = " ".join(filter(None, against))
         if warning and self._warned_of != warning:
             self._warned_of = warning
-            windows = {const.ServiceKind.OLLAMA_CHAT: const.CONF_NUM_CTX}
-            window = windows.get(self._kind, const.CONF_CONTEXT_WINDOW)
+            windows = {ServiceKind.OLLAMA_CHAT: CONF_NUM_CTX}
+            window = windows.get(self._kind, CONF_CONTEXT_WINDOW)
             where = place if is_other else window
             return [Problem(where, "model_warning", {"warning": warning})]
         if trial and trial.uses_tools and reads_free(service, settings):
@@ -635,20 +668,18 @@ class ModelFlow(ConfigSubentryFlow):
             CONF_MODEL: settings.model or only_model(self._models),
             CONF_LLM_HASS_API: list(settings.llm_apis),
             CONF_PROMPT: settings.prompt or "",
-            const.CONF_FALLBACKS: [
+            CONF_FALLBACKS: [
                 self._fallbacks[one]
                 for one in settings.fallbacks
                 if one in self._fallbacks
             ],
-            const.CONF_IMAGE_MODEL: image_model_of(
+            CONF_IMAGE_MODEL: image_model_of(
                 self._kind,
                 self._stored,
             )
             or None,
-            const.CONF_WEB_SEARCH_KEY: KNOWN_SECRET
-            if settings.web_search_key
-            else None,
-            const.CONF_MODEL_REQUESTS: [
+            CONF_WEB_SEARCH_KEY: KNOWN_SECRET if settings.web_search_key else None,
+            CONF_MODEL_REQUESTS: [
                 kind for kind in RequestKind if kind in settings.model_requests
             ],
         }
@@ -674,9 +705,9 @@ class ModelFlow(ConfigSubentryFlow):
         value: Any,
     ) -> bool:
         """Return whether a value is set, and no choice that does not exist any more."""
-        if option == const.CONF_SUMMARY:
+        if option == CONF_SUMMARY:
             return value in SUMMARIES or value in self._fallbacks
-        is_one = option in _CHOICES and option != const.CONF_MODEL_REQUESTS
+        is_one = option in _CHOICES and option != CONF_MODEL_REQUESTS
         return value is not None and (not is_one or value in _CHOICES[option])
 
     def _as_data(
@@ -684,7 +715,7 @@ class ModelFlow(ConfigSubentryFlow):
     ) -> dict[str, Any]:
         """Return the stored data with the values of a form. Options for other kinds of service go."""
         options = {name for names in groups.values() for name in names}
-        every = (options_of(kind, self._subentry_type) for kind in const.ServiceKind)
+        every = (options_of(kind, self._subentry_type) for kind in ServiceKind)
         others = {
             name
             for one in every
@@ -700,17 +731,16 @@ class ModelFlow(ConfigSubentryFlow):
         converted = {
             **values,
             CONF_MODEL: values.get(CONF_MODEL, "").strip(),
-            const.CONF_IMAGE_MODEL: values.get(const.CONF_IMAGE_MODEL, "").strip(),
+            CONF_IMAGE_MODEL: values.get(CONF_IMAGE_MODEL, "").strip(),
             **self._search_data(values),
-            const.CONF_FALLBACKS: [
-                agent_ids[one]
-                for one in dict.fromkeys(values.get(const.CONF_FALLBACKS, ()))
+            CONF_FALLBACKS: [
+                agent_ids[one] for one in dict.fromkeys(values.get(CONF_FALLBACKS, ()))
             ],
         }
         can_be_empty = {
             CONF_PROMPT: "",
             CONF_LLM_HASS_API: [],
-            const.CONF_MODEL_REQUESTS: [],
+            CONF_MODEL_REQUESTS: [],
         }
         return {
             **{key: value for key, value in self._present.items() if key not in others},
@@ -724,15 +754,15 @@ class ModelFlow(ConfigSubentryFlow):
 
     def _search_data(self, values: FormValues) -> Mapping[str, Any]:
         """Return the address or the key of what searches the web, and not that of another."""
-        engine = values.get(const.CONF_WEB_SEARCH)
-        address = values.get(const.CONF_WEB_SEARCH_ADDRESS, "")
-        key = values.get(const.CONF_WEB_SEARCH_KEY, "")
+        engine = values.get(CONF_WEB_SEARCH)
+        address = values.get(CONF_WEB_SEARCH_ADDRESS, "")
+        key = values.get(CONF_WEB_SEARCH_KEY, "")
         known = self.settings_of(self._stored).web_search_key
         return {
-            const.CONF_WEB_SEARCH_ADDRESS: parse_address(address)
+            CONF_WEB_SEARCH_ADDRESS: parse_address(address)
             if engine == WebSearch.SEARXNG
             else "",
-            const.CONF_WEB_SEARCH_KEY: typed_secret(key, known)
+            CONF_WEB_SEARCH_KEY: typed_secret(key, known)
             if engine == WebSearch.BRAVE
             else "",
         }
@@ -742,9 +772,7 @@ class ModelFlow(ConfigSubentryFlow):
     ) -> SubentryFlowResult:
         groups = self._groups(step_id)
         fields: dict[vol.Marker, Any] = (
-            {vol.Required(CONF_NAME): selector.TextSelector()}
-            if SETTINGS in groups
-            else {}
+            {vol.Required(CONF_NAME): TextSelector()} if SETTINGS in groups else {}
         )
         for group, names in groups.items():
             part: dict[vol.Marker, Any] = {
@@ -777,17 +805,17 @@ class ModelFlow(ConfigSubentryFlow):
             **ranges,
         )
 
-    def _selector(self, option: str) -> selector.Selector[Any]:
+    def _selector(self, option: str) -> Selector[Any]:
         """Return the field of an option."""
-        if option in (CONF_MODEL, const.CONF_IMAGE_MODEL):
+        if option in (CONF_MODEL, CONF_IMAGE_MODEL):
             return model_selector(self._models)
         if option == CONF_LLM_HASS_API:
             return self._tool_source_selector()
-        if option == const.CONF_WEB_SEARCH:
+        if option == CONF_WEB_SEARCH:
             return self._search_selector()
-        if option == const.CONF_SUMMARY:
+        if option == CONF_SUMMARY:
             return self._summary_selector()
-        if option == const.CONF_FALLBACKS:
+        if option == CONF_FALLBACKS:
             agents = list(self._fallbacks.values())
             return _UncheckedEntitySelector(
                 {
@@ -798,7 +826,7 @@ class ModelFlow(ConfigSubentryFlow):
             )
         return _selector(option)
 
-    def _search_selector(self) -> selector.SelectSelector:
+    def _search_selector(self) -> SelectSelector:
         """Return the field for what searches the web: the service only where it can, or is chosen."""
         can = known_server(self._get_entry().data).searches_over(self._kind)
         chosen = self.settings_of(self._stored).web_search
@@ -807,19 +835,17 @@ class ModelFlow(ConfigSubentryFlow):
             for one in WebSearch
             if can or one is not WebSearch.SERVICE or one is chosen
         ]
-        return choice(
-            options=options, mode=DROPDOWN, translation_key=const.CONF_WEB_SEARCH
-        )
+        return choice(options=options, mode=DROPDOWN, translation_key=CONF_WEB_SEARCH)
 
-    def _summary_selector(self) -> selector.SelectSelector:
+    def _summary_selector(self) -> SelectSelector:
         """Return the field for the model that writes summaries; the titles of agents are not translated."""
         labels = {choice: choice for choice in SUMMARIES}
         labels |= self._titles_of(self._fallbacks)
         return choice(
-            options=labelled(labels), mode=DROPDOWN, translation_key=const.CONF_SUMMARY
+            options=labelled(labels), mode=DROPDOWN, translation_key=CONF_SUMMARY
         )
 
-    def _tool_source_selector(self) -> selector.SelectSelector:
+    def _tool_source_selector(self) -> SelectSelector:
         """Return the field for all LLM APIs, and for those that are chosen."""
         absent = self._sentences["source_absent"]
         chosen = self.settings_of(self._stored).llm_apis
@@ -832,7 +858,7 @@ class ModelFlow(ConfigSubentryFlow):
 
     def _titles_of(self, agent_ids: Iterable[str]) -> Mapping[str, str]:
         """Return the titles of agents with those of their services, since several agents may have the same title."""
-        entries = self.hass.config_entries.async_entries(const.DOMAIN)
+        entries = self.hass.config_entries.async_entries(DOMAIN)
         return {
             agent_id: f"{entry.subentries[agent_id].title} ({entry.title})"
             for agent_id in agent_ids

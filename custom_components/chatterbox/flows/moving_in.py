@@ -28,16 +28,25 @@ from homeassistant.const import (
     CONF_PROMPT,
 )
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import llm, selector
+from homeassistant.helpers import llm
+from homeassistant.helpers.selector import BooleanSelector, TextSelector
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_integrations
 from yarl import URL
 
-from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedKey, ProviderReplyInvalid
 from ..agent.json.text import as_list
 from ..agent.providers.profiles import OTHER, PROFILES
 from ..agent.text import read_data_file
+from ..const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_WEB_SEARCH,
+    ENTRY_VERSION,
+    LOGGER,
+    SUBENTRY_CONVERSATION,
+    ServiceKind,
+)
 from ..runtime.composition import is_same_server, known_server, model_server
 from ..settings.agent import EntryData, WebSearch, settings_of
 from ..settings.options import NUMBERS, find_problems, new_agent_data, set_options
@@ -87,7 +96,7 @@ class _Source:
     """Our options by those of the integration."""
     address: str = ""
     """The key of the address in its entries; empty for that of the profile."""
-    kind: const.ServiceKind | None = None
+    kind: ServiceKind | None = None
     """None for that of the profile."""
 
 
@@ -209,7 +218,7 @@ class ForeignAgent:
             and not (isinstance(value, str) and _OWN_LIST not in value)
         ):
             return None
-        if ours == const.CONF_WEB_SEARCH:
+        if ours == CONF_WEB_SEARCH:
             return self._carried_search(value)
         number = NUMBERS.get(ours)
         if number:
@@ -390,7 +399,7 @@ class MovingIn(ConfigFlow):
         field: str,
     ) -> dict[str, str]:
         """Put an error at the field that mends it, beside what the service said."""
-        const.LOGGER.debug("The server cannot be used: %s", error)
+        LOGGER.debug("The server cannot be used: %s", error)
         self._words = error.words
         if isinstance(error, ProviderReplyInvalid):
             self._location = error.location
@@ -408,13 +417,13 @@ class MovingIn(ConfigFlow):
     ) -> ConfigFlowResult:
         foreign = self._foreign
         left = await foreign.async_left(self.hass)
-        text = selector.TextSelector()
+        text = TextSelector()
         fields: dict[vol.Marker, Any] = {
             vol.Required(CONF_NAME): text,
             vol.Required(CONF_MODEL): text,
         }
         if foreign.key:
-            fields[vol.Optional(_FIELD_TAKE_KEY)] = selector.BooleanSelector()
+            fields[vol.Optional(_FIELD_TAKE_KEY)] = BooleanSelector()
         fields[vol.Optional(CONF_API_KEY)] = PASSWORD
         suggested_values = {
             CONF_NAME: foreign.title,
@@ -444,17 +453,15 @@ class MovingIn(ConfigFlow):
 
     def _entry_of(self, service: EntryData) -> ConfigEntry | None:
         """Return the entry, other than the one that is changed, of the same server with the same key, if any."""
-        kind = const.ServiceKind(service[const.CONF_KIND])
+        kind = ServiceKind(service[CONF_KIND])
         for entry in self._async_current_entries():
             if (
                 entry.entry_id == self.context.get("entry_id")
-                or entry.data.get(const.CONF_KIND) != kind
+                or entry.data.get(CONF_KIND) != kind
             ):
                 continue
-            if kind is const.ServiceKind.OFFLINE or (
-                is_same_server(
-                    kind, entry.data[const.CONF_BASE_URL], service[const.CONF_BASE_URL]
-                )
+            if kind is ServiceKind.OFFLINE or (
+                is_same_server(kind, entry.data[CONF_BASE_URL], service[CONF_BASE_URL])
                 and entry.data.get(CONF_API_KEY) == service.get(CONF_API_KEY)
             ):
                 return entry
@@ -467,11 +474,11 @@ class MovingIn(ConfigFlow):
         sentences = await async_get_sentences(self.hass)
         entry = self._entry_of(service.data)
         if entry:
-            if entry.version > const.ENTRY_VERSION:
+            if entry.version > ENTRY_VERSION:
                 return self.async_abort(reason="newer_entry")
             copy = ConfigSubentry(
                 data=MappingProxyType(dict(data)),
-                subentry_type=const.SUBENTRY_CONVERSATION,
+                subentry_type=SUBENTRY_CONVERSATION,
                 title=title,
                 unique_id=None,
             )
@@ -481,7 +488,7 @@ class MovingIn(ConfigFlow):
             )
         copied = ConfigSubentryData(
             data=data,
-            subentry_type=const.SUBENTRY_CONVERSATION,
+            subentry_type=SUBENTRY_CONVERSATION,
             title=title,
             unique_id=None,
         )

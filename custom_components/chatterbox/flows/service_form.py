@@ -8,7 +8,11 @@ from typing import Any, Final, Self
 import voluptuous as vol
 from homeassistant.const import CONF_API_KEY
 from homeassistant.data_entry_flow import section
-from homeassistant.helpers import selector
+from homeassistant.helpers.selector import (
+    SelectSelector,
+    TextSelector,
+    TextSelectorType,
+)
 from yarl import URL
 
 from ..agent.providers.profiles import OLLAMA, OTHER, PROFILES, ServerProfile
@@ -43,10 +47,10 @@ INTERFACES: Final[Mapping[ServiceKind, str]] = {
 }
 """The names of the interfaces, as their documentation calls them; they are not translated."""
 
-_ADDRESS: Final = selector.TextSelector({"type": selector.TextSelectorType.URL})
-PASSWORD: Final = selector.TextSelector(
+_ADDRESS: Final = TextSelector({"type": TextSelectorType.URL})
+PASSWORD: Final = TextSelector(
     {
-        "type": selector.TextSelectorType.PASSWORD,
+        "type": TextSelectorType.PASSWORD,
         "autocomplete": "off",
     }
 )
@@ -223,7 +227,7 @@ def own_server_schema(*, asks_key: bool) -> vol.Schema:
     return vol.Schema({vol.Required(CONF_BASE_URL): _ADDRESS} | key)
 
 
-def _choice_of(servers: Iterable[ServerProfile]) -> selector.SelectSelector:
+def _choice_of(servers: Iterable[ServerProfile]) -> SelectSelector:
     options = {server.id: server.name for server in servers}
     return choice(
         options=labelled(options),

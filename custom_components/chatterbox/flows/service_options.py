@@ -15,7 +15,19 @@ from homeassistant.helpers.importlib import async_import_module
 from homeassistant.helpers.network import NoURLAvailableError, get_url
 from homeassistant.helpers.selector import BooleanSelector, TextSelector
 
-from .. import const
+from ..const import (
+    BASE_PATH,
+    CONF_DIAGNOSE_WORDS,
+    CONF_HISTORY_ADDRESS,
+    CONF_REQUEST_MEGABYTES,
+    CONF_RESPONSE_DAYS,
+    CONF_RESPONSE_MEGABYTES,
+    CONF_RESPONSES_API,
+    DEFAULT_REQUEST_MEGABYTES,
+    DEFAULT_RESPONSE_DAYS,
+    DEFAULT_RESPONSE_MEGABYTES,
+    LOGGER,
+)
 from ..history.store.records import StoreUnavailable, Trouble
 from ..history.stores import STORE_MODULE
 from ..settings.options import NumberOption, Problem, find_unfit, set_options
@@ -24,17 +36,17 @@ from .model_flow import number_selector
 
 SECTION_API: Final = "api"
 _NUMBERS: Final[Mapping[str, NumberOption]] = {
-    const.CONF_RESPONSE_DAYS: NumberOption(
+    CONF_RESPONSE_DAYS: NumberOption(
         0,
         3_650,
         unit="days",
     ),
-    const.CONF_RESPONSE_MEGABYTES: NumberOption(
+    CONF_RESPONSE_MEGABYTES: NumberOption(
         0,
         100_000,
         unit="megabytes",
     ),
-    const.CONF_REQUEST_MEGABYTES: NumberOption(
+    CONF_REQUEST_MEGABYTES: NumberOption(
         1,
         10,
         unit="megabytes",
@@ -42,10 +54,10 @@ _NUMBERS: Final[Mapping[str, NumberOption]] = {
 }
 _RANGES: Final = {f"{name}_range": number.range for name, number in _NUMBERS.items()}
 _DEFAULTS: Final[Mapping[str, object]] = {
-    const.CONF_RESPONSES_API: False,
-    const.CONF_RESPONSE_DAYS: const.DEFAULT_RESPONSE_DAYS,
-    const.CONF_RESPONSE_MEGABYTES: const.DEFAULT_RESPONSE_MEGABYTES,
-    const.CONF_REQUEST_MEGABYTES: const.DEFAULT_REQUEST_MEGABYTES,
+    CONF_RESPONSES_API: False,
+    CONF_RESPONSE_DAYS: DEFAULT_RESPONSE_DAYS,
+    CONF_RESPONSE_MEGABYTES: DEFAULT_RESPONSE_MEGABYTES,
+    CONF_REQUEST_MEGABYTES: DEFAULT_REQUEST_MEGABYTES,
 }
 _SECRETS: Final = re.compile(
     r"(?:(?P<user>^[\w+.\-]+://[^:/]*:(?=[^@]*@))|(?P<field>[?&]\w*(?:pass|pwd)\w*=))(?P<secret>(?(user)[^@]+|[^&]+))",
@@ -77,7 +89,7 @@ class ServiceOptions(ConfigFlow):
         """Ask for the options, and try the database."""
         entry = self._get_reconfigure_entry()
         options = entry.options
-        stored = options.get(const.CONF_HISTORY_ADDRESS, "")
+        stored = options.get(CONF_HISTORY_ADDRESS, "")
         if user_input is None:
             api = {
                 name: options.get(name, default) for name, default in _DEFAULTS.items()
@@ -85,13 +97,13 @@ class ServiceOptions(ConfigFlow):
             return await self._async_show_options(
                 {
                     **options,
-                    const.CONF_HISTORY_ADDRESS: shown_address(stored),
+                    CONF_HISTORY_ADDRESS: shown_address(stored),
                     SECTION_API: api,
                 }
             )
         before = stored if self._typed is None else self._typed
         self._typed = address = typed_address(
-            user_input.get(const.CONF_HISTORY_ADDRESS, ""), before
+            user_input.get(CONF_HISTORY_ADDRESS, ""), before
         )
         api = dict(set_options(user_input[SECTION_API]))
         unfit = (
@@ -105,19 +117,17 @@ class ServiceOptions(ConfigFlow):
             and address != stored
             and (error := await async_try_address(self.hass, address))
         ):
-            problems.append(Problem(const.CONF_HISTORY_ADDRESS, error))
+            problems.append(Problem(CONF_HISTORY_ADDRESS, error))
         if problems:
-            form = {**user_input, const.CONF_HISTORY_ADDRESS: shown_address(address)}
+            form = {**user_input, CONF_HISTORY_ADDRESS: shown_address(address)}
             return await self._async_show_options(form, problems)
         return self.async_update_and_abort(
             entry,
             options={
-                const.CONF_DIAGNOSE_WORDS: user_input.get(
-                    const.CONF_DIAGNOSE_WORDS, False
-                ),
-                const.CONF_RESPONSES_API: api.get(const.CONF_RESPONSES_API, False),
+                CONF_DIAGNOSE_WORDS: user_input.get(CONF_DIAGNOSE_WORDS, False),
+                CONF_RESPONSES_API: api.get(CONF_RESPONSES_API, False),
                 **{name: int(api.get(name, _DEFAULTS[name])) for name in _NUMBERS},
-                **({const.CONF_HISTORY_ADDRESS: address} if address else {}),
+                **({CONF_HISTORY_ADDRESS: address} if address else {}),
             },
         )
 
@@ -126,7 +136,7 @@ class ServiceOptions(ConfigFlow):
     ) -> ConfigFlowResult:
         is_open = any(problem.place in _NUMBERS for problem in problems) or form[
             SECTION_API
-        ].get(const.CONF_RESPONSES_API, False)
+        ].get(CONF_RESPONSES_API, False)
         schema = _schema(is_open=is_open)
         return self.async_show_form(
             step_id="options",
@@ -144,14 +154,14 @@ class ServiceOptions(ConfigFlow):
 
 
 def _schema(*, is_open: bool) -> vol.Schema:
-    switch = {vol.Optional(const.CONF_RESPONSES_API): BooleanSelector()}
+    switch = {vol.Optional(CONF_RESPONSES_API): BooleanSelector()}
     numbers = {
         vol.Optional(name): number_selector(option) for name, option in _NUMBERS.items()
     }
     return vol.Schema(
         {
-            vol.Optional(const.CONF_HISTORY_ADDRESS): TextSelector(),
-            vol.Optional(const.CONF_DIAGNOSE_WORDS): BooleanSelector(),
+            vol.Optional(CONF_HISTORY_ADDRESS): TextSelector(),
+            vol.Optional(CONF_DIAGNOSE_WORDS): BooleanSelector(),
             vol.Required(SECTION_API): section(
                 vol.Schema(switch | numbers), {"collapsed": not is_open}
             ),
@@ -162,9 +172,9 @@ def _schema(*, is_open: bool) -> vol.Schema:
 def _address(hass: HomeAssistant) -> str:
     """Return the address of the Responses API, with the URL of this Home Assistant if it is known."""
     try:
-        return f"{get_url(hass)}{const.BASE_PATH}"
+        return f"{get_url(hass)}{BASE_PATH}"
     except NoURLAvailableError:
-        return const.BASE_PATH
+        return BASE_PATH
 
 
 def shown_address(address: str) -> str:
@@ -203,7 +213,7 @@ async def async_try_address(
     try:
         await check_address(address)
     except StoreUnavailable as error:
-        const.LOGGER.debug("The database cannot be used: %s", error)
+        LOGGER.debug("The database cannot be used: %s", error)
         return _ERRORS.get(
             error.trouble,
             f"history_{error.trouble}",

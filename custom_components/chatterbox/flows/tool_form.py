@@ -6,7 +6,14 @@ from typing import Any, Final, Self
 
 import voluptuous as vol
 from homeassistant.core import HomeAssistant, valid_entity_id
-from homeassistant.helpers import llm, selector
+from homeassistant.helpers import llm
+from homeassistant.helpers.selector import (
+    EntitySelector,
+    ObjectSelectorConfig,
+    ObjectSelectorField,
+    Selector,
+    SelectSelector,
+)
 from homeassistant.util import slugify
 
 from ..agent.messages import JsonObject, JsonValue
@@ -94,32 +101,32 @@ class ToolForm:
     @property
     def schema(self) -> vol.Schema:
         """The form."""
-        scripts = selector.EntitySelector({"domain": ["script", "scene", "automation"]})
-        affected = selector.EntitySelector(
+        scripts = EntitySelector({"domain": ["script", "scene", "automation"]})
+        affected = EntitySelector(
             {
                 "domain": sorted(SELF_CONTAINED),
                 "multiple": True,
             }
         )
-        fields: Mapping[str, selector.ObjectSelectorField] = {
-            FIELD_SCRIPT: selector.ObjectSelectorField(
+        fields: Mapping[str, ObjectSelectorField] = {
+            FIELD_SCRIPT: ObjectSelectorField(
                 selector=scripts,
                 required=True,
             ),
-            FIELD_LEVEL: selector.ObjectSelectorField(selector=self._level),
-            FIELD_AFFECTS: selector.ObjectSelectorField(selector=affected),
+            FIELD_LEVEL: ObjectSelectorField(selector=self._level),
+            FIELD_AFFECTS: ObjectSelectorField(selector=affected),
         }
-        rows = selector.ObjectSelectorConfig(
+        rows = ObjectSelectorConfig(
             fields=dict(fields), multiple=True, translation_key=CONF_TOOL_SOURCES
         )
-        choices: dict[vol.Marker, selector.Selector[Any]] = {
+        choices: dict[vol.Marker, Selector[Any]] = {
             vol.Optional(one): self._level for one in self.sources.ids
         }
         choices[vol.Optional(FIELD_SCRIPTS)] = UncheckedObjectSelector(rows)
         return vol.Schema(choices)
 
     @property
-    def _level(self) -> selector.SelectSelector:
+    def _level(self) -> SelectSelector:
         return choice(
             options=list(self.levels.ids),
             mode=DROPDOWN,

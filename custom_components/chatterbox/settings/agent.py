@@ -10,10 +10,26 @@ from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_PROMPT
 from homeassistant.core import HomeAssistant
 
-from .. import const
 from ..agent.loop.turn import Limits
 from ..agent.messages import JsonObject
 from ..agent.protocols import HookPoint
+from ..const import (
+    CONF_CONFIRMATION,
+    CONF_DEADLINE,
+    CONF_FALLBACKS,
+    CONF_KEEP_HISTORY,
+    CONF_LOCAL_COMMANDS,
+    CONF_MAX_ITERATIONS,
+    CONF_MAX_TOOL_CALLS,
+    CONF_MODEL_REQUESTS,
+    CONF_TOOL_TIMEOUT,
+    CONF_WEB_SEARCH,
+    CONF_WHEN_SPENT,
+    DOMAIN,
+    ENTRY_VERSION,
+    LOGGER,
+    SUBENTRY_AI_TASK,
+)
 
 type EntryData = Mapping[str, Any]
 """The data of an entry or of an agent, as they are stored."""
@@ -207,17 +223,17 @@ class AgentSettings:
 _NAMES: Final = tuple(one.name for one in fields(AgentSettings))
 """Most settings have the name of their option, and are stored as they are."""
 _CHOICES: Final[Mapping[str, StrEnum]] = {
-    const.CONF_CONFIRMATION: Confirmation.RESULT,
-    const.CONF_LOCAL_COMMANDS: LocalCommands.FIRST,
-    const.CONF_WEB_SEARCH: WebSearch.OFF,
-    const.CONF_WHEN_SPENT: WhenSpent.HAND_OVER,
+    CONF_CONFIRMATION: Confirmation.RESULT,
+    CONF_LOCAL_COMMANDS: LocalCommands.FIRST,
+    CONF_WEB_SEARCH: WebSearch.OFF,
+    CONF_WHEN_SPENT: WhenSpent.HAND_OVER,
 }
 """The defaults of options that are choices."""
 OF_LIMITS: Final = (
-    const.CONF_MAX_ITERATIONS,
-    const.CONF_MAX_TOOL_CALLS,
-    const.CONF_DEADLINE,
-    const.CONF_TOOL_TIMEOUT,
+    CONF_MAX_ITERATIONS,
+    CONF_MAX_TOOL_CALLS,
+    CONF_DEADLINE,
+    CONF_TOOL_TIMEOUT,
 )
 
 
@@ -228,8 +244,8 @@ def settings_of(data: EntryData) -> AgentSettings:
     settings |= {
         "llm_apis": tuple(data.get(CONF_LLM_HASS_API, ())),
         "prompt": data.get(CONF_PROMPT) or None,
-        "fallbacks": tuple(data.get(const.CONF_FALLBACKS, ())),
-        "model_requests": frozenset(data.get(const.CONF_MODEL_REQUESTS, RequestKind)),
+        "fallbacks": tuple(data.get(CONF_FALLBACKS, ())),
+        "model_requests": frozenset(data.get(CONF_MODEL_REQUESTS, RequestKind)),
         "limits": replace(_LIMITS, **limits),
     }
     for option, default in _CHOICES.items():
@@ -261,7 +277,7 @@ def _log_unknown(
     value: str,
 ) -> None:
     """Log an unknown choice once."""
-    const.LOGGER.warning(
+    LOGGER.warning(
         "The option %s of an agent is set to %s, which is not known here: its default holds",
         option,
         value,
@@ -270,15 +286,15 @@ def _log_unknown(
 
 def readable_entries(hass: HomeAssistant) -> list[ConfigEntry]:
     """Return the entries but those that a later version has stored, which are left as they are."""
-    entries = hass.config_entries.async_entries(const.DOMAIN)
-    return [entry for entry in entries if entry.version <= const.ENTRY_VERSION]
+    entries = hass.config_entries.async_entries(DOMAIN)
+    return [entry for entry in entries if entry.version <= ENTRY_VERSION]
 
 
 def existing_agents(hass: HomeAssistant) -> Mapping[str, ConfigSubentry]:
     """Return the subentries of all agents and AI tasks by their ids, of unloaded services too."""
     return {
         agent_id: agent
-        for entry in hass.config_entries.async_entries(const.DOMAIN)
+        for entry in hass.config_entries.async_entries(DOMAIN)
         for agent_id, agent in entry.subentries.items()
     }
 
@@ -286,6 +302,6 @@ def existing_agents(hass: HomeAssistant) -> Mapping[str, ConfigSubentry]:
 def keeps_history(subentry: ConfigSubentry) -> bool:
     """Return whether conversations with an agent are stored; those of AI tasks are stored only if this is set."""
     stored: bool = subentry.data.get(
-        const.CONF_KEEP_HISTORY, subentry.subentry_type != const.SUBENTRY_AI_TASK
+        CONF_KEEP_HISTORY, subentry.subentry_type != SUBENTRY_AI_TASK
     )
     return stored

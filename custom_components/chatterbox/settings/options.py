@@ -11,9 +11,17 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 from homeassistant.helpers import llm
 from pydantic import ConfigDict
 
-from .. import const
 from ..agent.protocols import HookPoint
 from ..agent.text import read_data_file
+from ..const import (
+    CONF_CONNECT_TIMEOUT,
+    CONF_EXTRA_PARAMETERS,
+    CONF_FIRST_TOKEN_TIMEOUT,
+    CONF_IMAGE_MODEL,
+    SUBENTRY_AI_TASK,
+    SUBENTRY_CONVERSATION,
+    ServiceKind,
+)
 from .agent import OF_LIMITS, AgentSettings
 
 SETTINGS: Final = "settings"
@@ -49,13 +57,9 @@ class Option:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     number: NumberOption | None = None
-    kinds: frozenset[const.ServiceKind] = frozenset(const.ServiceKind) - {
-        const.ServiceKind.OFFLINE
-    }
+    kinds: frozenset[ServiceKind] = frozenset(ServiceKind) - {ServiceKind.OFFLINE}
     """The kinds of service that have it."""
-    used_by: frozenset[str] = frozenset(
-        {const.SUBENTRY_CONVERSATION, const.SUBENTRY_AI_TASK}
-    )
+    used_by: frozenset[str] = frozenset({SUBENTRY_CONVERSATION, SUBENTRY_AI_TASK})
     """The types of subentry that have it."""
     in_requests: bool = False
     """Whether it changes the requests to a model."""
@@ -65,7 +69,7 @@ _GROUPS: Final = read_data_file(__file__, dict[str, dict[str, Option]])
 _OPTIONS: Final = {
     name: option for options in _GROUPS.values() for name, option in options.items()
 }
-DRAWING_KINDS: Final = _OPTIONS[const.CONF_IMAGE_MODEL].kinds
+DRAWING_KINDS: Final = _OPTIONS[CONF_IMAGE_MODEL].kinds
 """Kinds of service that may have an image model, in OpenAI's format."""
 NUMBERS: Final = {
     name: option.number for name, option in _OPTIONS.items() if option.number
@@ -83,9 +87,7 @@ class Problem:
     placeholders: Mapping[str, str] = field(default_factory=dict)
 
 
-def options_of(
-    kind: const.ServiceKind, subentry_type: str
-) -> Mapping[str, tuple[str, ...]]:
+def options_of(kind: ServiceKind, subentry_type: str) -> Mapping[str, tuple[str, ...]]:
     """Return the options of an agent or AI task of a kind of service, by group."""
     groups = {
         group: tuple(
@@ -99,11 +101,11 @@ def options_of(
 
 
 def new_agent_data(
-    kind: const.ServiceKind,
+    kind: ServiceKind,
     model: str = "",
 ) -> dict[str, Any]:
     """Return the stored data of a new agent."""
-    if kind is const.ServiceKind.OFFLINE:
+    if kind is ServiceKind.OFFLINE:
         return {}
     return {
         CONF_MODEL: model,
@@ -148,10 +150,8 @@ def find_problems(values: Mapping[str, Any]) -> list[Problem]:
         if option in NUMBERS
     )
     problems = [problem for problem in unfit if problem]
-    if not isinstance(given.get(const.CONF_EXTRA_PARAMETERS, {}), dict):
-        problems.append(
-            Problem(const.CONF_EXTRA_PARAMETERS, "extra_parameters_no_object")
-        )
+    if not isinstance(given.get(CONF_EXTRA_PARAMETERS, {}), dict):
+        problems.append(Problem(CONF_EXTRA_PARAMETERS, "extra_parameters_no_object"))
     return problems
 
 
@@ -192,12 +192,12 @@ def find_late_deadlines(settings: AgentSettings) -> list[Problem]:
     """Return the problems of timeouts that exceed a limit of the whole turn."""
     waits = (
         (
-            const.CONF_CONNECT_TIMEOUT,
+            CONF_CONNECT_TIMEOUT,
             settings.connect_timeout,
             settings.first_token_timeout,
         ),
         (
-            const.CONF_FIRST_TOKEN_TIMEOUT,
+            CONF_FIRST_TOKEN_TIMEOUT,
             settings.first_token_timeout,
             settings.limits.deadline,
         ),

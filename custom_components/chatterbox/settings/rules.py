@@ -41,9 +41,8 @@ from pydantic import (
     with_config,
 )
 
-from .. import const
 from ..agent.messages import JsonObject, JsonValue
-from ..const import home_singleton
+from ..const import DOMAIN, home_singleton
 from ..repairs import async_report_rules_of_agents
 from .agent import readable_entries
 from .pin_hash import PinHash
@@ -466,7 +465,7 @@ def policy_to_json(policy: Policy) -> list[JsonValue]:
     return written
 
 
-SIGNAL_HOME_RULES: Final[SignalType[()]] = SignalType(f"{const.DOMAIN}_home_rules")
+SIGNAL_HOME_RULES: Final[SignalType[()]] = SignalType(f"{DOMAIN}_home_rules")
 """Sent when the rules of the home have changed."""
 
 WITH_RULES: Final = 2
@@ -712,7 +711,7 @@ class HomeRulesStore:
         obstacle = await self._async_store()
         if obstacle:
             raise HomeAssistantError(
-                translation_domain=const.DOMAIN,
+                translation_domain=DOMAIN,
                 translation_key=f"home_rules_{obstacle}",
             )
 
@@ -771,7 +770,7 @@ class HomeRulesStore:
     def _async_follow_entries(
         self, _change: ConfigEntryChange, entry: ConfigEntry
     ) -> None:
-        if entry.domain == const.DOMAIN:
+        if entry.domain == DOMAIN:
             self._report()
             self._note_file()
 

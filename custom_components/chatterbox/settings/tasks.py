@@ -9,7 +9,15 @@ from typing import Any, Final
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 
-from .. import const
+from ..const import (
+    CONF_BETWEEN_TOKENS_TIMEOUT,
+    CONF_DEADLINE,
+    CONF_FIRST_TOKEN_TIMEOUT,
+    CONF_IMAGE_MODEL,
+    CONF_KEEP_HISTORY,
+    SUBENTRY_AI_TASK,
+    ServiceKind,
+)
 from ..settings.agent import EntryData
 from .agent import AgentSettings, settings_of
 from .options import DRAWING_KINDS
@@ -22,21 +30,21 @@ INSTRUCTIONS: Final = (
 
 _DEFAULTS: Final[Mapping[str, Any]] = {
     CONF_PROMPT: INSTRUCTIONS,
-    const.CONF_DEADLINE: 180,
-    const.CONF_FIRST_TOKEN_TIMEOUT: 90,  # a local model needs long to read images
-    const.CONF_BETWEEN_TOKENS_TIMEOUT: 60,
-    const.CONF_KEEP_HISTORY: False,
+    CONF_DEADLINE: 180,
+    CONF_FIRST_TOKEN_TIMEOUT: 90,  # a local model needs long to read images
+    CONF_BETWEEN_TOKENS_TIMEOUT: 60,
+    CONF_KEEP_HISTORY: False,
 }
 """Instead of those of an agent."""
 
 
 def image_model_of(
-    kind: const.ServiceKind,
+    kind: ServiceKind,
     data: EntryData,
 ) -> str:
     """Return the model for images; empty without one."""
     model: str = data.get(
-        const.CONF_IMAGE_MODEL,
+        CONF_IMAGE_MODEL,
         "",
     )
     return model if kind in DRAWING_KINDS else ""
@@ -48,7 +56,7 @@ def new_task_data(model: str = "") -> dict[str, Any]:
         CONF_MODEL: model,
         CONF_LLM_HASS_API: [],
         CONF_PROMPT: INSTRUCTIONS,
-        const.CONF_KEEP_HISTORY: False,
+        CONF_KEEP_HISTORY: False,
     }
 
 
@@ -60,7 +68,7 @@ def task_settings_of(data: EntryData) -> AgentSettings:
 
 def settings_of_subentry(subentry: ConfigSubentry) -> AgentSettings:
     """Read the data of a subentry, of an agent or a model for tasks."""
-    is_for_tasks = subentry.subentry_type == const.SUBENTRY_AI_TASK
+    is_for_tasks = subentry.subentry_type == SUBENTRY_AI_TASK
     if is_for_tasks:
         return task_settings_of(subentry.data)
     return settings_of(subentry.data)
