@@ -36,6 +36,7 @@ from ..agent.messages import (
     ToolResult,
 )
 from ..agent.protocols import Hooks
+from ..agent.text import read_data_file
 from ..const import DOMAIN, EVENT_CHANGE, LOGGER
 from ..effects.effect import ActionKind, Effects, EntityAction, kind_of
 from ..history.stores import async_record_change
@@ -73,16 +74,7 @@ _KEPT: Final = frozenset(
     | {CallState.REFUSED_BY_RULES, CallState.REFUSED_BY_SCRIPT, CallState.NOT_PERMITTED}
 )
 """The states of calls that were not let through, so that things have stayed as they were."""
-_KEPT_STATES: Final[Mapping[ActionKind, str]] = {
-    ActionKind.UNLOCK: "locked",
-    ActionKind.LOCK: "unlocked",
-    ActionKind.OPEN: "closed",
-    ActionKind.CLOSE: "open",
-    ActionKind.DISARM: "armed",
-    ActionKind.ARM: "disarmed",
-    ActionKind.TURN_ON: "off",
-    ActionKind.TURN_OFF: "on",
-}
+_KEPT_STATES: Final = read_data_file(__file__, dict[str, str])
 """The state, up to an underscore, that an entity has kept if the action was not let through."""
 _WITHOUT_STATE: Final = frozenset({ActionKind.CHANGE, ActionKind.USE})
 """Kinds of action of which Home Assistant's Activity shows nothing by itself, or not always."""

@@ -30,6 +30,7 @@ from homeassistant.helpers import (
 from homeassistant.util.unit_conversion import TemperatureDeltaConverter
 
 from ..agent.messages import ToolAnnotations
+from ..agent.text import read_data_file
 from ..effects.effect import (
     ANY_ACTION,
     ARM_FOR_LESS,
@@ -53,7 +54,7 @@ from ..settings.tool_names import (
     is_tool_of_intent,
 )
 
-_RUNS_SCRIPT: Final = frozenset({"script.toggle", "script.turn_on"})
+_LISTED: Final = read_data_file(__file__, dict[str, frozenset[str]])
 _SAYS: Final = f"{CONVERSATION}.{SERVICE_PROCESS}"
 
 
@@ -195,7 +196,9 @@ def _equal_calls(
     is_named = any(call.tool in rule.tools for rule in policy.rules)
     runs = [*call.effects.intents, *_sentences_in(call.effects)]
     scripts = {
-        one.entity_id for one in call.effects.actions if one.action in _RUNS_SCRIPT
+        one.entity_id
+        for one in call.effects.actions
+        if one.action in _LISTED["running_scripts"]
     }
     for name in named:
         if name.replace("__", ".") in scripts:
@@ -504,36 +507,6 @@ def _fit_of_kind(
     return _Fit.NO
 
 
-_EVERYDAY_DOMAINS: Final = frozenset(
-    {
-        "fan",
-        "group",
-        "humidifier",
-        "light",
-        "media_player",
-        "scene",
-        "script",
-        "switch",
-        "timer",
-        "todo",
-        "tts",
-        "vacuum",
-    }
-)
-"""Domains of which no action is risky by its name. What a scene, a script or a group does is judged by itself."""
-_EVERYDAY_COVERS: Final = frozenset({"awning", "blind", "curtain", "shade", "shutter"})
-"""Device classes. Other covers, and those without one, may be doors or gates."""
-_EVERYDAY_ACTIONS: Final = SET_TEMPERATURE | {
-    "lock.lock",
-    "cover.close_cover",
-    "cover.close_cover_tilt",
-    "valve.close_valve",
-    "automation.trigger",
-    "climate.set_fan_mode",
-    "climate.set_swing_horizontal_mode",
-    "climate.set_swing_mode",
-}
-"""Further actions."""
 _LARGE_STEP: Final = 3.0
 """Kelvin."""
 
@@ -606,48 +579,18 @@ def _is_everyday(
 ) -> bool:
     if _goes_far(hass, action, before):
         return False
-    if action.action in _EVERYDAY_ACTIONS:
+    if action.action in SET_TEMPERATURE or action.action in _LISTED["everyday_actions"]:
         return True
     if action.domain == "cover":
-        return _device_class(hass, action.entity_id) in _EVERYDAY_COVERS
-    return action.domain in _EVERYDAY_DOMAINS
-
-
-_SAY_ALL: Final = frozenset(
-    {
-        "lock.lock",
-        "lock.unlock",
-        "valve.close_valve",
-        "valve.open_valve",
-        *(
-            f"cover.{way}_cover{what}"
-            for way in ("close", "open")
-            for what in ("", "_tilt")
-        ),
-        *(
-            f"{domain}.turn_{way}"
-            for domain in ("fan", "humidifier", "light", "media_player")
-            for way in ("on", "off")
-        ),
-    }
-)
-"""Actions that mean the same on every entity of a kind. A script, a button or a switch may do anything."""
-
-_OPENING: Final = frozenset(
-    {
-        "cover.open_cover",
-        "cover.open_cover_tilt",
-        "lock.unlock",
-        "valve.open_valve",
-    }
-)
+        return _device_class(hass, action.entity_id) in _LISTED["everyday_covers"]
+    return action.domain in _LISTED["everyday_domains"]
 
 
 @callback
 def lets_in(hass: HomeAssistant, effects: Effects) -> bool:
     """Return whether one of the known effects opens what may be a door, a gate or a valve."""
     return any(
-        one.action in _OPENING
+        one.action in _LISTED["opening"]
         and not _is_everyday(
             hass,
             one,
@@ -670,7 +613,7 @@ def action_keys(
     """
     rules = {decision.subject: decision.rule for decision in decisions}
     actions = effects.actions
-    if any(action.action not in _SAY_ALL for action in actions):
+    if any(action.action not in _LISTED["alike"] for action in actions):
         return frozenset()
     return frozenset(
         (
