@@ -64,7 +64,7 @@ from .policy import (
     target_temperatures,
 )
 from .questions import CHOICE, Question
-from .request_check import RequestCheck
+from .request_check import SELECTING, RequestCheck
 from .review import CallReview, Refusal
 
 
@@ -205,14 +205,14 @@ class CallGuard(Hooks):
 
     def review(self, call: ToolCall) -> CallReview | None:
         """Return the latest review of a call, which may not be judged yet; None if no hook has seen the call."""
-        found = self._reviews.get((call.name, call.arguments))
+        found = self._reviews.get(call.key)
         if found:
             return replace(found, call=call)
         return None
 
     def terms_of(self, call: ToolCall) -> str:
         """Return the terms under which a call may run; empty if it needs no approval."""
-        seen = self._reviews.get((call.name, call.arguments))
+        seen = self._reviews.get(call.key)
         needs_approval = seen and (
             seen.is_asked or seen.verdict not in {None, Verdict.ALLOW}
         )
@@ -232,7 +232,7 @@ class CallGuard(Hooks):
             canonical_json(arguments),
         )
         self._reviews.setdefault(
-            (call.name, call.arguments),
+            call.key,
             CallReview(
                 call,
                 Effects(annotations=tool.annotations),
@@ -242,10 +242,7 @@ class CallGuard(Hooks):
 
     def reviews_of(self, pending: PendingApproval) -> tuple[CallReview, ...]:
         """Return the reviews of the calls of `pending`, in order."""
-        found = (
-            (one, self._reviews[one.call.name, one.call.arguments])
-            for one in pending.calls
-        )
+        found = ((one, self._reviews[one.call.key]) for one in pending.calls)
         return tuple(
             replace(seen, call=one.call, reason=one.reason) for one, seen in found
         )
@@ -337,7 +334,7 @@ class CallGuard(Hooks):
         return decision
 
     def _note(self, seen: CallReview) -> None:
-        self._reviews[seen.call.name, seen.call.arguments] = seen
+        self._reviews[seen.call.key] = seen
 
     @override
     async def pre_approved_use(
@@ -409,7 +406,7 @@ class CallGuard(Hooks):
 
     def _remember(self, call: ToolCall) -> None:
         """Ask only once about a scene whose content its integration hides; rules of the home still hold."""
-        seen = self._reviews.get((call.name, call.arguments))
+        seen = self._reviews.get(call.key)
         if (
             seen is None
             or seen.when
@@ -700,20 +697,13 @@ def changes_something(tool: ToolDefinition, effects: Effects) -> bool:
     )
 
 
-_TARGETS: Final = frozenset(
-    {
-        "area",
-        "area_id",
-        "device_class",
-        "device_id",
-        "domain",
-        "entity_id",
-        "floor",
-        "floor_id",
-        "name",
-        "target",
-    }
-)
+_TARGETS: Final = SELECTING | {
+    "area_id",
+    "device_id",
+    "entity_id",
+    "floor_id",
+    "target",
+}
 """The arguments that only select entities."""
 
 

@@ -80,12 +80,8 @@ _LEVELS: Final = {
 """Arguments with which something is off if they are 0, and on otherwise, by action."""
 _WHOLLY_OPEN: Final = 100
 """%."""
-_SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"})
+SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"})
 """Arguments that select entities and say nothing of what is done to them."""
-_MUTES: Final = {
-    "HassMediaPlayerMute": "mute",
-    "HassMediaPlayerUnmute": "unmute",
-}
 _LOUDNESS: Final = "HassSetVolumeRelative"
 _UNCHOSEN: Final = frozenset(
     {
@@ -791,7 +787,7 @@ class RequestCheck:
             action._replace(entity_id=one.entity_id) for action in first.effects.actions
         )
         beside = {
-            name: value for name, value in arguments.items() if name not in _SELECTING
+            name: value for name, value in arguments.items() if name not in SELECTING
         }
         rooms = _room(home, one.area_id)[:1]
         for place in ({}, *({"area": room} for room in rooms)):
@@ -984,9 +980,8 @@ def _by_tool(
 ) -> Iterator[str]:
     """Yield what is done by a tool whose actions do not tell it."""
     name = tool.rpartition("__")[2]
-    if name in _MUTES:
-        yield _MUTES[name]
-    elif name == _LOUDNESS:
+    yield from _TABLES["tools"].get(name, ())
+    if name == _LOUDNESS:
         step = str(arguments.get("volume_step", ""))
         yield "quieter" if fold(step).startswith(("-", "down")) else "louder"
 
@@ -997,7 +992,7 @@ def _done(action: EntityAction, arguments: JsonObject) -> str:
     if (
         domain not in _UNCHOSEN
         and service in {"turn_on", "turn_off"}
-        and arguments.keys() <= _SELECTING
+        and arguments.keys() <= SELECTING
     ):
         return service.removeprefix("turn_")
     if action.action in _MOVED and arguments.get("position") == _WHOLLY_OPEN:

@@ -5,10 +5,10 @@ from typing import Final
 
 from ..agent.messages import JsonObject, JsonValue
 from ..agent.text import fold, read_data_file
+from ..approvals.request_check import SELECTING
 from ..effects.effect import Effects
 
 _STATES: Final = read_data_file(__file__, dict[str, str])
-_SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"})
 STATE: Final = "state"
 _ACTION: Final = "action"
 _ON = "on"
@@ -26,7 +26,7 @@ def predicted_changes(effects: Effects, arguments: JsonObject) -> Changes:
     given: dict[str, JsonValue] = {
         name: value
         for name, value in arguments.items()
-        if name not in _SELECTING and value not in (None, "")
+        if name not in SELECTING and value not in (None, "")
     }
     changes: dict[str, dict[str, JsonValue]] = {}
     for action in sorted(effects.actions):
