@@ -5,10 +5,11 @@ a short hash of its origin, and begins it with `_` in front of a digit.
 """
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 import slugify as unicode_slug
+
+from ..agent.text import read_data_file
 
 SENTENCE_TOOL: Final = "conversation__process_sentence"
 """The tool by which Home Assistant understands a sentence; see `offline/provider.py`."""
@@ -18,30 +19,8 @@ BROADCAST_TOOL: Final = "assist_satellite__HassBroadcast"
 """The tool that speaks a message, and replaces Home Assistant's own of this name; see `later/broadcast.py`."""
 GUEST_MODE_TOOL: Final = "chatterbox__guest_mode"
 """The tool that switches guest mode on; see `tools/own/guest_mode.py`."""
-TOOLS_FOR_GUESTS: Final = frozenset(
-    {
-        GUEST_MODE_TOOL,
-        "chatterbox__find_entities",
-        "chatterbox__get_forecast",
-        "chatterbox__web_search",
-        f"{LATER_TOOL}_of_guests",
-        f"{LATER_TOOL}_remind",
-        f"{LATER_TOOL}_stop",
-        "llm__GetDateTime",
-        "HassCancelTimer",
-        "HassDecreaseTimer",
-        "HassGetCurrentDate",
-        "HassGetCurrentTime",
-        "HassGetWeather",
-        "HassIncreaseTimer",
-        "HassNevermind",
-        "HassPauseTimer",
-        "HassRespond",
-        "HassStartTimer",
-        "HassTimerStatus",
-        "HassUnpauseTimer",
-    }
-)
+_LISTED: Final = read_data_file(__file__, dict[str, dict[str, frozenset[str]]])
+TOOLS_FOR_GUESTS: Final = _LISTED["groups"]["for_guests"]
 """The tools and intents that guests may use although they act on no entity; of `later`, some of its kinds."""
 MAX_NAME_LENGTH: Final = 64
 """The longest name that every provider accepts."""
@@ -50,12 +29,6 @@ HASH_LENGTH: Final = 6
 
 _HASH: Final = re.compile(rf"_[0-9a-f]{{{HASH_LENGTH},}}$")
 _LEGIBLE_LENGTH: Final = MAX_NAME_LENGTH - HASH_LENGTH - 1
-_SAME_AS: Final[Mapping[str, tuple[str, ...]]] = {
-    "HassMediaSearchAndPlay": ("media_player__play_media",),
-    "HassShoppingListAddItem": ("HassListAddItem",),
-    "HassShoppingListCompleteItem": ("HassListCompleteItem",),
-}
-"""Tools, or the intents of tools, that do the same as an intent for which Home Assistant offers no tool."""
 
 
 def have_same_origin(
@@ -82,7 +55,7 @@ def is_tool_of_intent(
         separator="_",
         lowercase=False,
     )
-    for own in {intent_type, slug, *_SAME_AS.get(intent_type, ())} - {""}:
+    for own in {intent_type, slug, *_LISTED["same_as"].get(intent_type, ())} - {""}:
         wanted = _HASH.sub("", own)
         if wanted in (name, tail) or (is_cut and wanted.startswith(tail)):
             return True
