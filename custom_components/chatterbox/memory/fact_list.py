@@ -18,9 +18,8 @@ from ..people.speakers import speaker_of
 from ..speech.sentences import translated
 from .fact_tools import is_whole_day, last_day
 from .facts import (
+    BOUNDS,
     HOUSEHOLD,
-    LONGEST_FACT,
-    MOST_FACTS,
     SIGNAL_MEMORIES,
     Fact,
     Keeper,
@@ -167,10 +166,6 @@ def _refusals() -> Iterator[None]:
     try:
         yield
     except NotRemembered as error:
-        bounds = {
-            "longest": str(LONGEST_FACT),
-            "most": str(MOST_FACTS),
-        }
         raise translated(
-            ServiceValidationError, error.problem.value, **bounds
+            ServiceValidationError, error.problem.value, **BOUNDS
         ) from error

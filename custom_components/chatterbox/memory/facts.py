@@ -33,6 +33,8 @@ MOST_FACTS: Final = 100
 """Of one person with one agent, or of the household."""
 LONGEST_FACT: Final = 300
 """Characters."""
+BOUNDS: Final = {"longest": str(LONGEST_FACT), "most": str(MOST_FACTS)}
+"""The same for texts."""
 
 VERSION: Final = 2
 _ID_BYTES: Final = 3
