@@ -761,7 +761,7 @@ class _Change:
 async def _async_read_effects(call: OwnCall) -> Effects:
     """Return that calendars are read, which rules may be about. It changes nothing."""
     calendars = await async_calendars(call.hass, call.llm_context)
-    name = str(call.arguments.get(_CALENDAR) or "")
+    name = call.text(_CALENDAR)
     reading = [
         EntityAction(one, f"{CALENDAR}.{SERVICE_GET_EVENTS}")
         for one in calendars.called(name)

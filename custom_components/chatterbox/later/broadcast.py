@@ -216,7 +216,7 @@ def _listeners(call: OwnCall) -> tuple[Sequence[_Listener], Sequence[str]]:
     places = _Places(hass, areas_of_entities(hass))
     named = _named(
         hass,
-        str(call.arguments.get(_TO) or ""),
+        call.text(_TO),
     )
     here = {call.satellite_id, call.llm_context.device_id} - {None}
     found = [
@@ -340,7 +340,7 @@ async def _async_effects(call: OwnCall) -> Effects:
 async def _async_run(call: OwnCall) -> ToolAnswer:
     """Deliver a message, and tell where it is heard."""
     sentences = await call.async_sentences()
-    message = " ".join(str(call.arguments.get(_MESSAGE) or "").split())
+    message = " ".join(call.text(_MESSAGE).split())
     if not message or len(message) > LONGEST_TEXT or REDACTED_PIN in message:
         return error_answer(
             f"Not said: a message has up to {LONGEST_TEXT} characters, and no PIN."
@@ -349,7 +349,7 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
         listeners, silent = _listeners(call)
     except _Unheard as error:
         why = sentences["spoken_unknown_thing"].format(name=error)
-        return replace(error_answer(why), speech=why)
+        return error_answer(why, why)
     is_urgent = bool(call.arguments.get(URGENT))
     delivery = _Delivery(
         call.hass,
@@ -373,7 +373,7 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
     is_heard = bool(groups.keys() - {_UNREACHED, _SILENT})
     if not is_heard:
         why = " ".join(spoken_texts) or sentences["broadcast_nobody"]
-        return replace(error_answer(why), speech=why)
+        return error_answer(why, why)
     return ToolAnswer(
         {},
         speech=" ".join(spoken_texts),

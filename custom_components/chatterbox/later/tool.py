@@ -12,13 +12,13 @@ from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.components.event import ATTR_EVENT_TYPES
-from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_ID, STATE_NOT_HOME
+from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_ID
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import json_loads_object
 
 from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition, canonical_json
 from ..agent.protocols import Deny
-from ..agent.text import heard_words, plain_name
+from ..agent.text import heard_words, plain_name, read_data_file
 from ..const import REDACTED_PIN
 from ..effects.effect import Effects, TimedCall, When, run_by
 from ..home.description import quoted
@@ -92,15 +92,7 @@ _LONGEST_CALL: Final = 4_000
 """Characters of arguments, as many as an audit record shows."""
 _LONGEST_WAIT: Final = 24 * 60 * 60
 """Seconds."""
-_STATES: Final = {
-    "open": "on",
-    "opened": "on",
-    "closed": "off",
-    "running": "on",
-    "done": "off",
-    "finished": "off",
-}
-"""States of binary sensors and switches by the words for them."""
+_STATES: Final = read_data_file(__file__, dict[str, dict[str, str]])
 _ALWAYS: Final = {
     _TELL_ALWAYS: PlanKind.TELL,
     _ACT_ALWAYS: PlanKind.ACT,
@@ -118,16 +110,6 @@ _KINDS: Final = (
     _STOP,
 )
 """Those of which a model is told."""
-_PLACES: Final = dict.fromkeys(
-    (
-        "away",
-        "left",
-        "gone",
-        "leaves",
-    ),
-    STATE_NOT_HOME,
-)
-"""States of persons by the words for them."""
 _BOUND: Final = re.compile(r"([<>])\s*(.+)")
 _NUMBER: Final = re.compile(r"(-?\d+(?:[.,]\d+)?)\b.*")
 _LASTING: Final = re.compile(
@@ -151,48 +133,24 @@ _DANGERS: Final = frozenset(
     }
 )
 """Device classes of binary sensors whose states are told at night, too."""
-_MODEL: Final = parameters(
-    {
-        _KIND: (
-            "string",
-            "",
-            *_KINDS,
-        ),
-        **dict.fromkeys(
-            (
-                _WHEN,
-                _TOOL,
-                _TEXT,
-                _ENTITY,
-                _STATE,
-            ),
-            ("string", ""),
-        ),
-        _ARGUMENTS: ("object", ""),
-        URGENT: ("boolean", "At night, too"),
-    },
-    _KIND,
-)
 
 
-def _full(model: JsonObject) -> JsonObject:
-    """Return the schema with the arguments and the kinds that are added before a call is reviewed."""
-    known = model["properties"]
-    added: JsonObject = {
-        _KIND: {
-            "type": "string",
-            "enum": [*_KINDS, *_ALWAYS],
+def _schema(kinds: Iterable[str], *more: str) -> JsonObject:
+    """Return the schema of the arguments, with some kinds, and with more arguments that are texts."""
+    texts = (_WHEN, _TOOL, _TEXT, _ENTITY, _STATE, *more)
+    return parameters(
+        {
+            _KIND: ("string", "", *kinds),
+            **dict.fromkeys(texts, ("string", "")),
+            _ARGUMENTS: ("object", ""),
+            URGENT: ("boolean", "At night, too"),
         },
-        _DUE: {"type": "string"},
-        _EVERY: {"type": "string"},
-    }
-    return {
-        **model,
-        "properties": {
-            **(known if isinstance(known, dict) else {}),
-            **added,
-        },
-    }
+        _KIND,
+    )
+
+
+_MODEL: Final = _schema(_KINDS)
+"""What a model is told of: without the arguments and the kinds that are added before a call is reviewed."""
 
 
 def _word(given: JsonObject, name: str) -> str:
@@ -212,7 +170,7 @@ async def _async_prepare(call: OwnCall) -> Prepared | Deny:
             call.language,
         )
         await async_get_schedule(call.hass).plans.async_load()
-        kind = str(call.arguments.get(_KIND))
+        kind = call.text(_KIND)
         if kind == _EACH_TIME:
             return await _async_prepare_each_time(call)
         if kind in _PLANS:
@@ -258,7 +216,7 @@ async def _async_prepare_each_time(call: OwnCall) -> Prepared | Deny:
 async def _async_prepare_cancel(call: OwnCall) -> Prepared:
     found = _to_cancel(call)
     given = _without_call(call.arguments)
-    is_all = plain_name(_word(given, _TEXT)) == _ALL or not found
+    is_all = plain_name(call.text(_TEXT)) == _ALL or not found
     given[_TEXT] = _ALL if is_all else " ".join(plan.id for plan in found)
     words = await _async_say(call, found)
     return _timed_itself(
@@ -390,7 +348,7 @@ def _put_off(call: OwnCall) -> OwnCall | None:
     """Return the call that plans once more the reminder that was just heard; None if a call moves another plan."""
     heard = async_get_ringing(call.hass).latest
     heard = heard or async_get_schedule(call.hass).last_heard(call.satellite_id)
-    words = plain_name(_word(call.arguments, _TEXT))
+    words = plain_name(call.text(_TEXT))
     if heard is None or words not in {"", heard.id, plain_name(heard.text)}:
         return None
     given = _timed(call, call.arguments)
@@ -476,7 +434,7 @@ def _comes_again(
 def _text(call: OwnCall, kind: PlanKind) -> str:
     """Return the text of a plan, which is given for what it needs. Raises `_Unplannable`."""
     text, *others = (
-        " ".join(_word(call.arguments, name).split()) for name in (_TEXT, _WHEN, _STATE)
+        " ".join(call.text(name).split()) for name in (_TEXT, _WHEN, _STATE)
     )
     if kind is PlanKind.ACT and not call.arguments.get(_TOOL):
         raise _Unplannable(
@@ -568,7 +526,7 @@ def _entity(call: OwnCall, name: str) -> str:
 
 def _state(call: OwnCall, entity_id: str) -> str:
     """Return a state as Home Assistant writes it, or a bound such as "> 20", with its time. Raises `_Unplannable`."""
-    state, seconds = _lasting(_word(call.arguments, _STATE))
+    state, seconds = _lasting(call.text(_STATE))
     if seconds:
         lasting = f" for {seconds} s"
     else:
@@ -595,11 +553,8 @@ def _state(call: OwnCall, entity_id: str) -> str:
         "input_boolean",
         "switch",
     }
-    if is_binary:
-        state = _STATES.get(state, state)
-    else:
-        state = _PLACES.get(state, state)
-    return f"{state}{lasting}"
+    states = _STATES["binary" if is_binary else "others"]
+    return f"{states.get(state, state)}{lasting}"
 
 
 def _event_type(
@@ -763,7 +718,7 @@ def _guests_since(call: OwnCall) -> datetime | None:
 def _to_cancel(call: OwnCall) -> Sequence[FuturePlan]:
     """Return the plans that a call takes back. Raises `_Unplannable`."""
     plans = _own_plans(call)
-    words = plain_name(_word(call.arguments, _TEXT))
+    words = plain_name(call.text(_TEXT))
     if words == _ALL or not plans:
         return [plan for plan in plans if not plan.is_begun]
     ids = words.split()
@@ -775,7 +730,7 @@ def _to_cancel(call: OwnCall) -> Sequence[FuturePlan]:
 def _to_move(call: OwnCall) -> FuturePlan:
     """Return the plan that a call moves: by its id, words or time, or else the latest. Raises `_Unplannable`."""
     plans = _own_plans(call)
-    words = plain_name(_word(call.arguments, _TEXT))
+    words = plain_name(call.text(_TEXT))
     if not words:
         return _only(plans[-1:], plans)
     found = plans_called(plans, words)
@@ -807,7 +762,7 @@ def _only(
 
 async def _async_run(call: OwnCall) -> ToolAnswer:
     """Do what a prepared call says."""
-    kind = str(call.arguments.get(_KIND))
+    kind = call.text(_KIND)
     try:
         if kind in _PLANS:
             return await _async_plan(call, _PLANS[kind])
@@ -830,7 +785,7 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
             call.language,
             error.problem,
         )
-        return replace(error_answer(why), speech=why)
+        return error_answer(why, why)
 
 
 async def _async_say(
@@ -867,7 +822,7 @@ async def _async_plan(
 
 async def _async_list(call: OwnCall) -> ToolAnswer:
     known = sorted(_own_plans(call), key=due_order)
-    ids = _word(call.arguments, _TEXT).split()
+    ids = call.text(_TEXT).split()
     speech = await _async_say(
         call,
         [plan for plan in known if plan.id in ids] or known,
@@ -908,7 +863,7 @@ async def _async_cancel(call: OwnCall) -> ToolAnswer:
                 problem,
             )
     if why and not cancelled:
-        return replace(error_answer(why), speech=why)
+        return error_answer(why, why)
     for plan in cancelled:
         await schedule.async_cancel(plan.id)
     sentences = await call.async_sentences()
@@ -1052,7 +1007,7 @@ LATER: Final = OwnTool(
         "Plans what is wanted later; never do it now. act calls tool, tell speaks when "
         "entity, or me, is in state: on, '> 20 for 5 min'; always: each time. when: as said, "
         "'every day at 8'. text: reminder, plan, or all. stop: an alarm. Tell its time.",
-        _full(_MODEL),
+        _schema((*_KINDS, *_ALWAYS), _DUE, _EVERY),
         ToolAnnotations(
             read_only=False, destructive=False, idempotent=False, open_world=False
         ),
