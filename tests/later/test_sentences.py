@@ -39,8 +39,8 @@ from custom_components.chatterbox.later.plans import (
 )
 from custom_components.chatterbox.later.schedule import (
     async_get_schedule,
-    async_resolve,
     moment_of,
+    resolved_time,
 )
 from custom_components.chatterbox.later.sentences import async_recognize_plan
 from custom_components.chatterbox.offline.local_commands import async_talk
@@ -1231,7 +1231,7 @@ async def test_an_alarm_is_moved(home: HomeAssistant, language: str) -> None:
         call, to_move, when = (await described(home, text, language)).split(
             " ", maxsplit=2
         )
-        moment = await async_resolve(home, when, language, moved=moment_of(seven))
+        moment = resolved_time(home, when, language, moved=moment_of(seven))
         assert (call, to_move) == ("move", "seven")
         assert moment
         assert moment.is_sure

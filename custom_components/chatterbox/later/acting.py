@@ -140,10 +140,7 @@ class PlanRunner:
             record = await self._async_run(
                 plan, _PlanSource(is_due=True), user_input, plan.asker.speaker
             )
-        if record.finished:
-            results = record.finished.tool_results
-        else:
-            results = ()
+        results = record.finished.tool_results if record.finished else ()
         spoken_text = await self._async_spoken(
             record,
             plan.language,
@@ -208,10 +205,7 @@ class PlanRunner:
                 agent=agent.id,
                 speaker=plan.asker.speaker,
             )
-            if tools.instance:
-                offered = tools.instance.tools
-            else:
-                offered = []
+            offered = tools.instance.tools if tools.instance else []
             tool = next(
                 (one for one in offered if one.name == call.name),
                 None,
@@ -230,7 +224,12 @@ class PlanRunner:
         return silent_calls(home)
 
     async def async_problem(
-        self, plan: FuturePlan, mover: Speaker, *, takes_back: bool, asks_scripts: bool
+        self,
+        plan: FuturePlan,
+        mover: Speaker,
+        *,
+        takes_back: bool,
+        asks_scripts: bool,
     ) -> PlanProblem | None:
         """Return why somebody may not have the call of a plan now, in its place; None if they may.
 
@@ -309,10 +308,7 @@ class PlanRunner:
             speaker,
             UNASKED,
         )
-        if record.finished:
-            pending = record.finished.pending
-        else:
-            pending = None
+        pending = record.finished and record.finished.pending
         waiting = async_get_approvals(self.hass).waiting
         return next(
             (question for question in waiting if pending and question.id == pending.id),
@@ -320,11 +316,8 @@ class PlanRunner:
         )
 
     async def _async_resume(self, question: Question) -> str:
-        scope = question.scope
-        context = question.context
-        where = ulid_now(), scope.device_id, scope.satellite_id
-        user_input = ConversationInput(
-            "", context, *where, question.language, self.turns.agent_id
+        user_input = replace(
+            self._input(question.scope, question.language), context=question.context
         )
         record = await self._async_alone(
             TurnInput(
@@ -408,7 +401,7 @@ class PlanRunner:
 
     def _input(
         self,
-        asker: Asker,
+        asker: Asker | ApprovalScope,
         language: str,
     ) -> ConversationInput:
         where = ulid_now(), asker.device_id, asker.satellite_id

@@ -20,7 +20,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from typing import Final, Protocol, override
+from typing import Final, Protocol
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.const import EVENT_CORE_CONFIG_UPDATE, EVENT_HOMEASSISTANT_STOP
@@ -123,7 +123,12 @@ class Runner(Protocol):
         """Return the actions of which the call of a plan consists; see `acting.PlanRunner`."""
 
     async def async_problem(
-        self, plan: FuturePlan, mover: Speaker, *, takes_back: bool, asks_scripts: bool
+        self,
+        plan: FuturePlan,
+        mover: Speaker,
+        *,
+        takes_back: bool,
+        asks_scripts: bool,
     ) -> PlanProblem | None:
         """Return why somebody may not have the call of a plan, or take it back; see `acting.PlanRunner`."""
 
@@ -312,7 +317,11 @@ class Schedule:
         return changed
 
     async def async_cancel(
-        self, plan_id: str, mover: Speaker | None = None, *, even_begun: bool = False
+        self,
+        plan_id: str,
+        mover: Speaker | None = None,
+        *,
+        even_begun: bool = False,
     ) -> None:
         """Remove a plan that has not begun, for somebody; see `async_problem`. Raises `NotPlanned`."""
 
@@ -474,6 +483,8 @@ class Schedule:
         _now: datetime | None = None,
     ) -> None:
         """Wait for the triggers of a plan. What is overdue is due at once."""
+        if self.plans.is_tried:
+            return
         self._unwatch(plan.id)
         if plan.due:
             late = dt_util.utcnow() - plan.due
@@ -522,6 +533,8 @@ class Schedule:
 
     @callback
     def _unwatch(self, plan_id: str) -> None:
+        if self.plans.is_tried:
+            return
         end = self._watched.pop(plan_id, None)
         if end:
             end()
@@ -605,7 +618,11 @@ class Schedule:
         )
 
     async def _async_does_not_hold(
-        self, plan: FuturePlan, condition: Condition, *, is_known: bool
+        self,
+        plan: FuturePlan,
+        condition: Condition,
+        *,
+        is_known: bool,
     ) -> None:
         if plan.due is None:  # it was so a moment ago
             self._watch(plan)
@@ -847,6 +864,8 @@ class Schedule:
         _now: datetime | None = None,
     ) -> None:
         """Tell news, unless it is night: then at its end."""
+        if self.plans.is_tried:
+            return
         if news.is_urgent:
             night = None
         else:
@@ -1034,6 +1053,8 @@ class Schedule:
         plan: FuturePlan,
         change: PlanChange,
     ) -> None:
+        if self.plans.is_tried:
+            return
         self._hass.bus.async_fire(
             EVENT_PLAN,
             {
@@ -1115,21 +1136,13 @@ async def async_resolve(
     words: str,
     language: str,
     at: datetime | None = None,
-    *,
-    moved: Moment | None = None,
 ) -> Moment | None:
-    """Return the time that words mean now, or at another time, or for a plan that is moved from another time.
+    """Return the time that words mean now, or at another time.
 
     It is None if they mean none within a year.
     """
     await hass.async_add_executor_job(prepare, language)
-    return resolved_time(
-        hass,
-        words,
-        language,
-        at,
-        moved=moved,
-    )
+    return resolved_time(hass, words, language, at)
 
 
 def resolved_time(
@@ -1140,7 +1153,7 @@ def resolved_time(
     *,
     moved: Moment | None = None,
 ) -> Moment | None:
-    """Return the same, once the phrases of the language are read."""
+    """Return the same, or the time to which a plan is moved, once the phrases of the language are read."""
     now = dt_util.as_local(at or dt_util.utcnow())
     return resolve_time(
         words,
@@ -1258,50 +1271,15 @@ def _has_place(
     )
 
 
-class _TriedSchedule(Schedule):
-    """The plans of the home as they would be, of which nothing is kept, begun or told."""
-
-    def __init__(self, schedule: Schedule) -> None:
-        """Begin with all plans."""
-        vars(self).update(vars(schedule))
-        self.plans = copy(schedule.plans)
-        self.plans.is_tried = True
-
-    @override
-    def _watch(
-        self,
-        plan: FuturePlan,
-        _now: datetime | None = None,
-    ) -> None:
-        pass
-
-    @override
-    def _unwatch(self, plan_id: str) -> None:
-        pass
-
-    @override
-    def _fire(
-        self,
-        plan: FuturePlan,
-        change: PlanChange,
-    ) -> None:
-        pass
-
-    @override
-    def _deliver(
-        self,
-        news: News,
-        _now: datetime | None = None,
-    ) -> None:
-        pass
-
-
 _schedule: Final = home_singleton("schedule", Schedule)
 
 
 @callback
 def async_get_schedule(hass: HomeAssistant) -> Schedule:
-    """Return the schedule of the home; in a silent home, one that keeps nothing."""
+    """Return the schedule of the home; in a silent home, a copy of which nothing is kept, begun or told."""
+    schedule = _schedule(hass)
     if is_silent(hass):
-        return _TriedSchedule(_schedule(hass))
-    return _schedule(hass)
+        schedule = copy(schedule)
+        schedule.plans = copy(schedule.plans)
+        schedule.plans.is_tried = True
+    return schedule
