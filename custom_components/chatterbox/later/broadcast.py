@@ -24,7 +24,6 @@ from homeassistant.components.media_player import (
 from homeassistant.const import (
     ATTR_DEVICE_CLASS,
     ATTR_ID,
-    ATTR_SUPPORTED_FEATURES,
     STATE_HOME,
     STATE_PLAYING,
     STATE_UNAVAILABLE,
@@ -48,10 +47,11 @@ from ..agent.messages import (
 from ..agent.text import compared, plain_name
 from ..approvals.notifications import can_announce, phones_of
 from ..const import REDACTED_PIN
+from ..effects.device_intents import features_of
 from ..effects.effect import NOTHING, Effects, EntityAction
 from ..effects.reading import async_spoken_message
 from ..effects.recognition import RecognizedRequest, tool_request
-from ..home.entity_matches import areas_of_entities, entity_name
+from ..home.entity_matches import area_name, areas_of_entities, entity_name
 from ..internals.conversation import async_recognized, slots_of
 from ..offline.local_commands import Talk
 from ..people.speakers import async_speaker_area
@@ -137,37 +137,30 @@ class _Places:
     areas: Mapping[str, str | None]
     """Of all entities."""
 
-    def satellites(self) -> Iterator[State]:
-        """Yield the satellites that announce, but for phones."""
+    def listeners(self) -> Iterator[_Listener]:
+        """Yield the satellites that announce, but for phones, and a speaker of each other room that can speak."""
         registry = er.async_get(self.hass)
+        taken: set[str | None] = {None}
         for state in self.hass.states.async_all(_SATELLITE):
             entry = registry.async_get(state.entity_id)
             is_phone = entry is not None and entry.platform == _PHONES
             if can_announce(self.hass, state.entity_id) and not is_phone:
-                yield state
-
-    def all_that_speak(self) -> Iterator[tuple[State, Asker]]:
-        """Yield the satellites, and speakers of the other rooms, with the places to which news are delivered."""
-        taken = set[str | None]()
-        for state in self.satellites():
-            entry = er.async_get(self.hass).async_get(state.entity_id)
-            device_id = entry.device_id if entry else None
-            taken.add(self.areas.get(state.entity_id))
-            yield state, Asker(device_id=device_id, satellite_id=state.entity_id)
-        if speech_engine(self.hass):
-            yield from ((state, Asker()) for state in self.speakers(taken))
-
-    def speakers(self, taken: AbstractSet[str | None]) -> Iterator[State]:
-        """Yield a speaker of each room without a satellite, where it can say something beside its music."""
-        taken = {None, *taken}
-        for state in self.hass.states.async_all(MEDIA_PLAYER):
+                taken.add(self.areas.get(state.entity_id))
+                device_id = entry.device_id if entry else None
+                yield self._listener(
+                    state, Asker(device_id=device_id, satellite_id=state.entity_id)
+                )
+        for state in (
+            self.hass.states.async_all(MEDIA_PLAYER) if speech_engine(self.hass) else ()
+        ):
             area_id = self.areas.get(state.entity_id)
             if area_id not in taken and self._can_speak(state):
-                taken = {*taken, area_id}
-                yield state
+                taken.add(area_id)
+                yield self._listener(state, Asker())
 
     def _can_speak(self, state: State) -> bool:
-        features = state.attributes.get(ATTR_SUPPORTED_FEATURES, 0)
+        """Return whether a speaker can say something beside its music."""
+        features = features_of(state)
         if not _is_speaker(state):
             return False
         if not features & MediaPlayerEntityFeature.PLAY_MEDIA:
@@ -181,23 +174,15 @@ class _Places:
             state.entity_id,
         )
 
-    def listener(
+    def _listener(
         self,
         state: State,
         asker: Asker,
     ) -> _Listener:
         """Return a satellite or a speaker as a listener, called like its room."""
-        area_id = self.areas.get(state.entity_id)
-        if area_id:
-            area = ar.async_get(self.hass).async_get_area(area_id)
-        else:
-            area = None
-        if area:
-            name = area.name
-        else:
-            name = entity_name(self.hass, state.entity_id)
+        place = area_name(self.hass, state.entity_id)
         return _Listener(
-            name,
+            place or entity_name(self.hass, state.entity_id),
             state.entity_id,
             asker,
         )
@@ -220,10 +205,10 @@ def _listeners(call: OwnCall) -> tuple[Sequence[_Listener], Sequence[str]]:
     )
     here = {call.satellite_id, call.llm_context.device_id} - {None}
     found = [
-        places.listener(state, asker)
-        for state, asker in places.all_that_speak()
-        if (places.areas.get(state.entity_id) in named.area_ids)
-        or not (any(named) or here & {asker.device_id, asker.satellite_id})
+        one
+        for one in places.listeners()
+        if (places.areas.get(one.entity_id) in named.area_ids)
+        or not (any(named) or here & {one.asker.device_id, one.asker.satellite_id})
     ]
     silent = named.rooms_without({places.areas.get(one.entity_id) for one in found})
     for person in named.people:
@@ -446,10 +431,7 @@ class _Delivery:
         return groups
 
     def _is_gone(self, one: _Listener) -> bool:
-        if one.entity_id:
-            state = self.hass.states.get(one.entity_id)
-        else:
-            state = None
+        state = self.hass.states.get(one.entity_id)
         return state is not None and state.state in _GONE
 
     def _key(self, one: _Listener) -> str:
@@ -481,10 +463,7 @@ async def async_recognize_broadcast(
     if found and not arguments:
         recognized = await async_recognized(hass, user_input)
         slots = slots_of(recognized) if recognized else {}
-        if _MESSAGE in slots:
-            arguments = {_MESSAGE: str(slots[_MESSAGE])}
-        else:
-            arguments = {}
+        arguments = {_MESSAGE: str(slots[_MESSAGE])} if _MESSAGE in slots else {}
     if not arguments:
         return found
     return tool_request(BROADCAST_TOOL, {**arguments})
