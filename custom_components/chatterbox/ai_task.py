@@ -70,7 +70,10 @@ def service_error(error: ProviderError, service: str) -> HomeAssistantError:
 
 
 def error_of_end(
-    finished: TurnFinished | None, task: str, service: str, sentences: Sentences
+    finished: TurnFinished | None,
+    task: str,
+    service: str,
+    sentences: Sentences,
 ) -> HomeAssistantError | None:
     """Return the error of a turn that ended without the result of the task; None if the result is there.
 
@@ -343,7 +346,10 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         )
 
     async def _async_read(
-        self, instructions: str, context: Context, source: TurnSource
+        self,
+        instructions: str,
+        context: Context,
+        source: TurnSource,
     ) -> TurnInput:
         """Return the input of a task, whose speaker is the user of the automation or the app."""
         user_input = ConversationInput(

@@ -377,7 +377,10 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=DOMAIN):
         )
 
     async def _async_warn(
-        self, step_id: str, reason: ToolTrial | TightWindow | None, next_step: str
+        self,
+        step_id: str,
+        reason: ToolTrial | TightWindow | None,
+        next_step: str,
     ) -> ConfigFlowResult:
         """Let another model be chosen, or go on with this one."""
         sentences = await async_viewer_sentences(self.hass)
@@ -694,10 +697,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=DOMAIN):
         }.get(step_id, own)
         is_new = self._service.known is OTHER and not self._service.base_url
         # The address of a service on the internet is in a closed section.
-        if CONF_BASE_URL in schema.schema:
-            field = CONF_BASE_URL
-        else:
-            field = CONF_SERVER
+        field = CONF_BASE_URL if CONF_BASE_URL in schema.schema else CONF_SERVER
         field_errors = {
             field if name == CONF_BASE_URL else name: key
             for name, key in (errors or {}).items()
@@ -732,10 +732,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=DOMAIN):
         field = await async_chat_model_selector(
             self.hass, self._service.data, self._models
         )
-        if model:
-            suggested = {CONF_MODEL: model}
-        else:
-            suggested = {}
+        suggested = {CONF_MODEL: model} if model else {}
         return self.async_show_form(
             step_id="model",
             data_schema=self.add_suggested_values_to_schema(

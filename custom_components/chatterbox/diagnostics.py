@@ -151,14 +151,8 @@ async def _async_agent(
     hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry
 ) -> dict[str, object]:
     is_loaded = entry.state is ConfigEntryState.LOADED
-    if is_loaded:
-        running = entry.runtime_data.agents.get(agent.subentry_id)
-    else:
-        running = None
-    if is_loaded:
-        model = entry.runtime_data.models.get(agent.subentry_id)
-    else:
-        model = None
+    running = entry.runtime_data.agents.get(agent.subentry_id) if is_loaded else None
+    model = entry.runtime_data.models.get(agent.subentry_id) if is_loaded else None
     if running and model:
         prompt = await _async_weigh_prompt(
             hass,

@@ -30,7 +30,10 @@ class AgentDeviceEntity(Entity):
     _attr_has_entity_name = True
 
     def __init__(
-        self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, part: str = ""
+        self,
+        entry: ChatterboxConfigEntry,
+        subentry: ConfigSubentry,
+        part: str = "",
     ) -> None:
         """Take the identity of a subentry of `entry` or, with a translation key, of a part of it."""
         self.entry = entry
@@ -103,7 +106,10 @@ class ChatterboxEntity(BaseCoordinatorEntity[HealthMonitor], AgentDeviceEntity):
     _attr_name = None
 
     def __init__(
-        self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, agent: Agent
+        self,
+        entry: ChatterboxConfigEntry,
+        subentry: ConfigSubentry,
+        agent: Agent,
     ) -> None:
         """Take the agent that the runtime built for a subentry of `entry`."""
         BaseCoordinatorEntity.__init__(self, entry.runtime_data.health)

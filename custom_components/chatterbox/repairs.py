@@ -248,16 +248,18 @@ _UNREADABLE: Final = {
 
 
 def async_report_unreadable_file(
-    hass: HomeAssistant, name: str, path: Path, copy: Path | None, *, is_newer: bool
+    hass: HomeAssistant,
+    name: str,
+    path: Path,
+    copy: Path | None,
+    *,
+    is_newer: bool,
 ) -> None:
     """Report that a stored file cannot be read, and where it is kept, or that a later version has stored it.
 
     None ends the issue.
     """
-    if is_newer:
-        key = "stored_by_newer"
-    else:
-        key = _UNREADABLE.get(name, "file_unreadable")
+    key = "stored_by_newer" if is_newer else _UNREADABLE.get(name, "file_unreadable")
     if copy:
         placeholders = {
             "file": _short(path),
@@ -354,10 +356,7 @@ def async_report_spent_budget(
     hass: HomeAssistant, agent: ConfigSubentry, spent: BudgetSpent | None
 ) -> None:
     """Report a spent daily or monthly budget of an agent's model, in US dollars; None ends the issue."""
-    if spent:
-        placeholders = {"limit": f"{spent.limit:.2f}"}
-    else:
-        placeholders = None
+    placeholders = {"limit": f"{spent.limit:.2f}"} if spent else None
     _report(
         hass,
         agent,

@@ -139,10 +139,7 @@ def _cache_hit_ratio(numbers: AgentNumbers) -> float | None:
 
 def _turn_page(numbers: AgentNumbers) -> Mapping[str, int | str]:
     """Return where the page of the side bar shows the last turn."""
-    if numbers.last_turn:
-        stored_id = numbers.last_turn.stored_id
-    else:
-        stored_id = None
+    stored_id = numbers.last_turn and numbers.last_turn.stored_id
     if stored_id:
         return {"page": f"/{DOMAIN}/turns/{stored_id}"}
     return {}

@@ -117,10 +117,7 @@ def unmeant_text(
 ) -> str:
     """Return what was not done, and that content from outside may have asked for it."""
     actions = _QuestionText(hass, sentences, summarize_calls(hass, calls)).actions()
-    if calls[0].wish_of:
-        source = sentences[f"spoken_asked_{calls[0].wish_of}"]
-    else:
-        source = ""
+    source = sentences[f"spoken_asked_{calls[0].wish_of}"] if calls[0].wish_of else ""
     text = sentences["spoken_outside_not_done"].format_map({"actions": actions})
     return f"{source} {text if actions else sentences['spoken_declined']}".lstrip()
 
@@ -166,7 +163,10 @@ def asked_of(
 
 
 def chosen_of(
-    hass: HomeAssistant, question: Question, text: str, language: str
+    hass: HomeAssistant,
+    question: Question,
+    text: str,
+    language: str,
 ) -> Sequence[CallOption] | None:
     """Return which options words choose; none if they may mean several, None if they choose none."""
     options = question.options
@@ -286,10 +286,7 @@ class _QuestionText:
                 value=value,
             )
         domain, _, service = wording.partition(".")
-        if value:
-            named = f"{targets} ({value})"
-        else:
-            named = targets
+        named = f"{targets} ({value})" if value else targets
         name = self.sentences.get(f"component.{domain}.services.{service}.name")
         kind = kind_of(wording)
         if name or kind == ActionKind.USE:
@@ -599,7 +596,10 @@ def unique_names(
 
 
 def _other_names(
-    hass: HomeAssistant, entity_id: str, wording: Wording, ends: AbstractSet[str]
+    hass: HomeAssistant,
+    entity_id: str,
+    wording: Wording,
+    ends: AbstractSet[str],
 ) -> frozenset[tuple[Phrase, str | None]]:
     """Return the names of other entities, areas and floors as words, with the ids of their areas.
 

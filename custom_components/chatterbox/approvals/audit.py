@@ -110,10 +110,7 @@ class ChangeTexts:
             waits_for_pin = (
                 review.state is CallState.WAITING and review.verdict is Verdict.PIN
             )
-            if waits_for_pin:
-                key = "waiting_for_pin"
-            else:
-                key = str(review.state)
+            key = "waiting_for_pin" if waits_for_pin else str(review.state)
             error = " ".join(review.error.split()) or "?"
             if len(error) > _LONGEST_ERROR:
                 error = f"{error[: _LONGEST_ERROR - 1]}…"

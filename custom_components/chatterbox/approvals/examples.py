@@ -56,7 +56,10 @@ class Example(NamedTuple):
 
 
 async def async_example_requests(
-    hass: HomeAssistant, rules: HomeRules, *, searches_web: bool
+    hass: HomeAssistant,
+    rules: HomeRules,
+    *,
+    searches_web: bool,
 ) -> list[Example]:
     """Return requests for exposed entities, judged as those of a person whom no rule names, at the present time.
 
@@ -216,7 +219,10 @@ def judge_all_actions(
 
 
 async def _async_verdict(
-    hass: HomeAssistant, rules: HomeRules, request: _Request, entity_id: str
+    hass: HomeAssistant,
+    rules: HomeRules,
+    request: _Request,
+    entity_id: str,
 ) -> Verdict:
     """Return what happens to the call of a request. A call that needs a PIN is denied if none is set."""
     domain, _, service = request.action.partition(".")

@@ -359,7 +359,10 @@ class CallGuard(Hooks):
         return decision
 
     async def _judge(
-        self, tool: ToolDefinition, arguments: JsonObject, agreed: Sequence[CallReview]
+        self,
+        tool: ToolDefinition,
+        arguments: JsonObject,
+        agreed: Sequence[CallReview],
     ) -> Deny | Ask | None:
         call = self.begin_review(tool, arguments)
         timed = timed_call(
@@ -499,7 +502,11 @@ class CallGuard(Hooks):
         return review
 
     def _beside_rules(
-        self, review: CallReview, judged: CallEffects, *, does_change: bool
+        self,
+        review: CallReview,
+        judged: CallEffects,
+        *,
+        does_change: bool,
     ) -> CallReview:
         """Return the review of a call that rules allow with what needs approval beside them."""
         effects = review.effects
@@ -587,7 +594,11 @@ class CallGuard(Hooks):
         )
 
     def _are_meant(
-        self, others: frozenset[str], agreed: frozenset[str], *, lets_in: bool
+        self,
+        others: frozenset[str],
+        agreed: frozenset[str],
+        *,
+        lets_in: bool,
     ) -> bool:
         """Return whether the request that was agreed to names other entities, too, or all and none of them.
 

@@ -471,7 +471,10 @@ def phones_of(
 
 
 async def async_send(
-    hass: HomeAssistant, entity_id: str, notification: _Notification, context: Context
+    hass: HomeAssistant,
+    entity_id: str,
+    notification: _Notification,
+    context: Context,
 ) -> None:
     """Send a notification, as plain text to anything but a phone. A failure is only logged."""
     entity = er.async_get(hass).async_get(entity_id)

@@ -72,7 +72,10 @@ class PinTries:
         self._one_at_a_time = asyncio.Lock()
 
     async def async_try(
-        self, device: str, pin: PinHash, digits: str
+        self,
+        device: str,
+        pin: PinHash,
+        digits: str,
     ) -> TriedPin | None:
         """Compare the digits with the PIN, if a try is left.
 

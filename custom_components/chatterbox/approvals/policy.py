@@ -252,7 +252,10 @@ def _place(decision: Decision) -> tuple[str, str, str]:
 
 
 def _applicable(
-    policy: Policy, call: CallEffects, speaker: Speaker, now: datetime
+    policy: Policy,
+    call: CallEffects,
+    speaker: Speaker,
+    now: datetime,
 ) -> Sequence[Rule]:
     """Return the rules whose conditions on tool, speaker and time are met, or may be if a rule does not allow."""
     tool = call.tool
@@ -347,7 +350,10 @@ class _Judge:
             )
 
     def _of_kind(
-        self, domain: str, name: str, waiting: list[EntityAction]
+        self,
+        domain: str,
+        name: str,
+        waiting: list[EntityAction],
     ) -> Iterator[Decision]:
         """Apply the first rule that surely matches each action, or a stricter one before it that may match."""
         suspected: dict[EntityAction, Rule] = {}
@@ -543,10 +549,7 @@ def target_temperatures(
     for action in actions:
         state = hass.states.get(action.entity_id)
         for name, _ in action.settings if action.action in SET_TEMPERATURE else ():
-            if state:
-                value = state.attributes.get(name)
-            else:
-                value = None
+            value = state and state.attributes.get(name)
             present[action.entity_id, name] = (
                 value if isinstance(value, int | float) else inf
             )

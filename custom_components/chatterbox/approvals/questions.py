@@ -56,7 +56,10 @@ class ApprovalScope:
 
     @classmethod
     def of_input(
-        cls, user_input: ConversationInput, agent_id: str, conversation_id: str
+        cls,
+        user_input: ConversationInput,
+        agent_id: str,
+        conversation_id: str,
     ) -> Self:
         """Return the scope of a question that user input leads to."""
         device_id = user_input.device_id
@@ -356,7 +359,10 @@ class Approvals:
                 self._close(opened, CallState.DROPPED)
 
     def take(
-        self, question_id: str, answer: GivenAnswer, chosen: Sequence[CallOption] = ()
+        self,
+        question_id: str,
+        answer: GivenAnswer,
+        chosen: Sequence[CallOption] = (),
     ) -> Question:
         """Close a question with an answer, and with what was chosen, and return it. Raises `QuestionGone`."""
         opened = self._open.get(question_id)

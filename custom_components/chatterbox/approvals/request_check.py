@@ -253,7 +253,11 @@ class RequestCheck:
         return Deny(reason.format(place=quoted(place), names=names))
 
     async def _against_words(
-        self, home: Home, key: tuple[str, str], done: AbstractSet[str], effects: Effects
+        self,
+        home: Home,
+        key: tuple[str, str],
+        done: AbstractSet[str],
+        effects: Effects,
     ) -> Deny | Ask | None:
         """Return why a call does not run that changes something for a question, or does the opposite of a command."""
         is_asked = (
@@ -282,7 +286,10 @@ class RequestCheck:
         return Deny(reason, is_final=insists)
 
     def _elsewhere(
-        self, home: Home, key: tuple[str, str], targets: AbstractSet[str]
+        self,
+        home: Home,
+        key: tuple[str, str],
+        targets: AbstractSet[str],
     ) -> Deny | None:
         """Return why a call does not run that is not for the place that the words name; None if it is.
 
@@ -345,7 +352,10 @@ class RequestCheck:
         ]
 
     def _has_word_of_place(
-        self, home: Home, one: ExposedEntity, of_places: AbstractSet[str]
+        self,
+        home: Home,
+        one: ExposedEntity,
+        of_places: AbstractSet[str],
     ) -> bool:
         """Return whether the words of a place may be those of a thing, or of its room."""
         if not self.request.words_of(one.names).isdisjoint(of_places):
@@ -399,7 +409,11 @@ class RequestCheck:
         )
 
     def ask_about(
-        self, call: ToolCall, reason: str = "", *, always: bool = True
+        self,
+        call: ToolCall,
+        reason: str = "",
+        *,
+        always: bool = True,
     ) -> None:
         """Have the person asked about a call, after a reason, whatever the rules say; else only if it is risky."""
         self.asked_about[call.name] = always, reason
@@ -597,7 +611,10 @@ class RequestCheck:
         )
 
     async def _opposite(
-        self, home: Home, done: AbstractSet[str], effects: Effects
+        self,
+        home: Home,
+        done: AbstractSet[str],
+        effects: Effects,
     ) -> str:
         """Return what the words want where a call does the opposite; empty if it does not."""
         wanted = self._wanted
@@ -725,7 +742,10 @@ class RequestCheck:
         return chosen
 
     def _rivals(
-        self, home: Home, chosen: ExposedEntity, done: AbstractSet[str]
+        self,
+        home: Home,
+        chosen: ExposedEntity,
+        done: AbstractSet[str],
     ) -> Sequence[_Rival]:
         """Return the things of its kind to which the words lead as much as to it; none if they name it.
 

@@ -261,7 +261,10 @@ class _Request:
         return EventRange(due, due + _HOUR)
 
     def supporting(
-        self, ids: Sequence[str], feature: CalendarEntityFeature, key: str
+        self,
+        ids: Sequence[str],
+        feature: CalendarEntityFeature,
+        key: str,
     ) -> Sequence[str]:
         """Return the calendars that can do something. Raises `_NotPossible` if none can."""
         able = self.calendars.supporting(ids, feature)
@@ -423,10 +426,7 @@ async def _async_get_events(call: OwnCall) -> ToolAnswer:
         now = dt_util.now()
         is_begun = time.begin <= now < time.end
         events = [one for one in found.events if not is_begun or one.end > now]
-        if len(events) < len(found.events):
-            key = "none_left"
-        else:
-            key = "none"
+        key = "none_left" if len(events) < len(found.events) else "none"
         nothing = text.say(key, when=text.range(time))
     if words:
         events = [one for one in events if one.is_called(words)]
@@ -662,10 +662,7 @@ async def _async_move(
     resolved: _Resolved,
 ) -> None:
     begin, end = _edges(resolved)
-    if resolved.found:
-        event = resolved.found.event
-    else:
-        event = None
+    event = resolved.found and resolved.found.event
     details = {
         EVENT_SUMMARY: event and event.summary,
         EVENT_DESCRIPTION: event and event.description,

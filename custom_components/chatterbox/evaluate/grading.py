@@ -99,7 +99,10 @@ class TrialRequest:
 
 
 async def async_grade(
-    hass: HomeAssistant, request: TrialRequest, turn: DryTurn, language: str
+    hass: HomeAssistant,
+    request: TrialRequest,
+    turn: DryTurn,
+    language: str,
 ) -> Grade:
     """Grade what an agent would do, and what it says. A call that waits for a yes, or is refused by a rule, counts."""
     if turn.facts.stop_reason in _NO_ANSWER:
@@ -188,7 +191,10 @@ def _tells_success(
 
 
 async def _async_is_answered(
-    hass: HomeAssistant, request: TrialRequest, text: str, language: str
+    hass: HomeAssistant,
+    request: TrialRequest,
+    text: str,
+    language: str,
 ) -> bool:
     if request.number is not None:
         return any(

@@ -191,7 +191,10 @@ class Trials:
                     break
 
     async def _async_ask(
-        self, order: TrialOrder, agent_id: str, request: TrialRequest
+        self,
+        order: TrialOrder,
+        agent_id: str,
+        request: TrialRequest,
     ) -> JsonObject:
         conversation = self._conversation(order, agent_id)
         if conversation is None:  # it was removed, or is loaded anew

@@ -34,7 +34,10 @@ class ApprovalPage:
 
     @classmethod
     async def async_of(
-        cls, hass: HomeAssistant, policy: Policy, labels: RuleLabels
+        cls,
+        hass: HomeAssistant,
+        policy: Policy,
+        labels: RuleLabels,
     ) -> Self:
         """Apply rules at the present time."""
         exposed = (
@@ -184,10 +187,7 @@ def table(
     """Return a Markdown table of cells, the first row is its header; of too many, the first ones and how many more."""
     header, *others = (f"| {' | '.join(cells)} |" for cells in rows)
     hidden = len(others) - MOST_ROWS
-    if hidden > 0:
-        more = ["", sentences["home_more"].format(count=hidden)]
-    else:
-        more = []
+    more = ["", sentences["home_more"].format(count=hidden)] if hidden > 0 else []
     return "\n".join(
         [
             header,

@@ -247,7 +247,10 @@ def _agent_of(
 
 
 def async_use_added_agent(
-    hass: HomeAssistant, entry: ConfigEntry, name: str, chosen: Sequence[str]
+    hass: HomeAssistant,
+    entry: ConfigEntry,
+    name: str,
+    chosen: Sequence[str],
 ) -> None:
     """Have the chosen assistants answer with the agent that is added to an entry next."""
     known = frozenset(entry.subentries)
@@ -291,7 +294,10 @@ def async_use_added_agent(
 
 
 async def async_use_agent(
-    hass: HomeAssistant, entity_id: str, name: str, chosen: Sequence[str]
+    hass: HomeAssistant,
+    entity_id: str,
+    name: str,
+    chosen: Sequence[str],
 ) -> None:
     """Have the chosen assistants answer with an agent; one of them may be new, and is then like the preferred one."""
     store = assistants(hass)

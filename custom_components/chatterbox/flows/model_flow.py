@@ -537,7 +537,10 @@ class ModelFlow(ConfigSubentryFlow):
         return problems
 
     async def _async_try(
-        self, settings: AgentSettings, stored: AgentSettings, place: str
+        self,
+        settings: AgentSettings,
+        stored: AgentSettings,
+        place: str,
     ) -> list[Problem]:
         """Return the problems of complete settings, those of the model at `place`.
 
@@ -768,7 +771,10 @@ class ModelFlow(ConfigSubentryFlow):
         }
 
     async def _async_show(
-        self, step_id: str, form: FormValues, problems: Sequence[Problem] = ()
+        self,
+        step_id: str,
+        form: FormValues,
+        problems: Sequence[Problem] = (),
     ) -> SubentryFlowResult:
         groups = self._groups(step_id)
         fields: dict[vol.Marker, Any] = (

@@ -342,10 +342,7 @@ class MovingIn(ConfigFlow):
         data = foreign.data
         if user_input is not None:
             data[CONF_MODEL] = user_input[CONF_MODEL].strip()
-            if user_input.get(_FIELD_TAKE_KEY):
-                own = foreign.key
-            else:
-                own = None
+            own = foreign.key if user_input.get(_FIELD_TAKE_KEY) else None
             service = replace(
                 copied, api_key=user_input.get(CONF_API_KEY, "").strip() or own
             )
@@ -413,7 +410,10 @@ class MovingIn(ConfigFlow):
         return {field: key} | ({"base": "service_said"} if self._words else {})
 
     async def _async_show_copy(
-        self, service: TypedService, form: FormValues, errors: Mapping[str, str]
+        self,
+        service: TypedService,
+        form: FormValues,
+        errors: Mapping[str, str],
     ) -> ConfigFlowResult:
         foreign = self._foreign
         left = await foreign.async_left(self.hass)
@@ -468,7 +468,10 @@ class MovingIn(ConfigFlow):
         return None
 
     async def _async_add(
-        self, service: TypedService, title: str, data: EntryData
+        self,
+        service: TypedService,
+        title: str,
+        data: EntryData,
     ) -> ConfigFlowResult:
         """Add the copy to the entry of its service, or with a new one."""
         sentences = await async_get_sentences(self.hass)

@@ -279,10 +279,7 @@ class TightWindow:
         model: str,
     ) -> str:
         """Return both numbers in a sentence."""
-        if self.window is None:
-            window = f"< {self.prompt}"
-        else:
-            window = str(self.window)
+        window = f"< {self.prompt}" if self.window is None else str(self.window)
         return sentences["trial_small_window"].format(
             model=model, prompt=str(self.prompt), window=window
         )

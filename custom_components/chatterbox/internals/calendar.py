@@ -21,10 +21,7 @@ def calendar_entity(
 ) -> CalendarEntity | None:
     """Return a calendar; None for one that is unavailable, or not known. Source: `calendar.CalendarEntity`."""
     found = _CALENDARS.find(hass)
-    if found:
-        component = hass.data.get(found.DATA_COMPONENT)
-    else:
-        component = None
+    component = hass.data.get(found.DATA_COMPONENT) if found else None
     is_gone = hass.states.is_state(entity_id, STATE_UNAVAILABLE)
     if component is None or is_gone:
         return None

@@ -52,10 +52,7 @@ def states_of_scene(
 ) -> Collection[State] | None:
     """Return the states in a scene of the user; None for other scenes. Source: `scene.HomeAssistantScene`."""
     found = _SCENES.find(hass)
-    if found:
-        platform = hass.data.get(found.DATA_PLATFORM)
-    else:
-        platform = None
+    platform = hass.data.get(found.DATA_PLATFORM) if found else None
     config: object = getattr(
         platform.entities.get(entity_id) if platform else None, "scene_config", None
     )

@@ -66,10 +66,7 @@ class Reliance[Owner = ModuleType]:
         return self._missing_in(found)
 
     def _missing_in(self, owner: object) -> tuple[str, ...]:
-        if self.since <= _RELEASE:
-            required = self.names
-        else:
-            required = ()
+        required = self.names if self.since <= _RELEASE else ()
         return tuple(name for name in required if _attribute(owner, name) is ...)
 
 

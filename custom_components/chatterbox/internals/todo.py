@@ -21,10 +21,7 @@ def items_on_list(
 ) -> Sequence[TodoItem]:
     """Return the items of a list; none if they are unknown. Source: `todo.TodoListEntity`."""
     found = _LISTS.find(hass)
-    if found:
-        component = hass.data.get(found.DATA_COMPONENT)
-    else:
-        component = None
+    component = hass.data.get(found.DATA_COMPONENT) if found else None
     items: Sequence[TodoItem] | None = getattr(
         component and component.get_entity(entity_id), "todo_items", None
     )

@@ -192,7 +192,11 @@ class KnownPlans:
 
 
 async def async_known_plans(
-    hass: HomeAssistant, user_id: str | None, language: str, *, of_guest: bool
+    hass: HomeAssistant,
+    user_id: str | None,
+    language: str,
+    *,
+    of_guest: bool,
 ) -> KnownPlans:
     """Return the plans of a user and of the household; for a guest, those of guests."""
     plans = async_get_schedule(hass).plans

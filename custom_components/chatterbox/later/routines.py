@@ -194,10 +194,7 @@ def _written(
     """Return a state as its entity has it: "Work" for `work`, as triggers compare it."""
     state = hass.states.get(condition.entity_id)
     zones = [one.name for one in hass.states.async_all(ZONE)]
-    if state:
-        options = state.attributes.get(ATTR_OPTIONS)
-    else:
-        options = None
+    options = state and state.attributes.get(ATTR_OPTIONS)
     known = [*(options if isinstance(options, list) else ()), *zones]
     if state:
         known.append(state.state)

@@ -150,7 +150,7 @@ def _schema(kinds: Iterable[str], *more: str) -> JsonObject:
 
 
 _MODEL: Final = _schema(_KINDS)
-"""What a model is told of: without the arguments and the kinds that are added before a call is reviewed."""
+"""The schema for models, without the arguments and the kinds that are added before a call is reviewed."""
 
 
 def _word(given: JsonObject, name: str) -> str:
@@ -527,10 +527,7 @@ def _entity(call: OwnCall, name: str) -> str:
 def _state(call: OwnCall, entity_id: str) -> str:
     """Return a state as Home Assistant writes it, or a bound such as "> 20", with its time. Raises `_Unplannable`."""
     state, seconds = _lasting(call.text(_STATE))
-    if seconds:
-        lasting = f" for {seconds} s"
-    else:
-        lasting = ""
+    lasting = f" for {seconds} s" if seconds else ""
     bound = _BOUND.fullmatch(state)
     if bound:
         number = _NUMBER.fullmatch(bound[2])
@@ -564,10 +561,7 @@ def _event_type(
 ) -> str:
     """Return the type of an event that words name; empty for any."""
     known = call.hass.states.get(entity_id)
-    if known:
-        types = known.attributes.get(ATTR_EVENT_TYPES)
-    else:
-        types = None
+    types = known and known.attributes.get(ATTR_EVENT_TYPES)
     if isinstance(types, list) and words in types:
         return words
     return ""
@@ -624,10 +618,7 @@ def _new_plan(
 ) -> FuturePlan:
     due: datetime | None = dt_util.parse_datetime(_word(given, _DUE))
     condition = _condition(given)
-    if condition:
-        state = call.hass.states.get(condition.entity_id)
-    else:
-        state = None
+    state = call.hass.states.get(condition.entity_id) if condition else None
     repeats = due is None and given.get(_KIND) in _ALWAYS
     # An action is for what happens from now on, and its routine has no end.
     acts = repeats and kind is PlanKind.ACT
@@ -874,10 +865,7 @@ async def _async_cancel(call: OwnCall) -> ToolAnswer:
             same = kinds.pop()
         else:
             same = None
-        if same:
-            key = f"later_cancelled_{same}s"
-        else:
-            key = "later_cancelled"
+        key = f"later_cancelled_{same}s" if same else "later_cancelled"
         texts = ", ".join(plan.text for plan in cancelled)
         if len(cancelled) == 1:
             due = due_text(cancelled[0], call.language)
@@ -942,10 +930,7 @@ def _text_of(call: OwnCall, kind: PlanKind) -> str:
                 sentence = arguments.get("sentence")
             else:
                 sentence = None
-            if call.approval:
-                actions = call.approval.actions
-            else:
-                actions = ""
+            actions = call.approval.actions if call.approval else ""
             text = actions or str(sentence or call.arguments[_TOOL])
             if call.arguments[_TOOL] == BROADCAST_TOOL and isinstance(arguments, dict):
                 parts = (arguments.get("to"), arguments.get("message"))
@@ -987,10 +972,7 @@ async def _async_effects(call: OwnCall) -> Effects:
 
 def _planned_sentence(sentence: str, seconds: int) -> JsonObject:
     """Plan a command for the end of a timer: a timer here runs none, since nobody would judge it then."""
-    if seconds:
-        when = f"in {seconds} seconds"
-    else:
-        when = ""
+    when = f"in {seconds} seconds" if seconds else ""
     return {
         _KIND: PlanKind.ACT,
         _WHEN: when,

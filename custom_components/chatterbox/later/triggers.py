@@ -119,10 +119,7 @@ class Watch:
         plan = self.plan
         if plan.told_at is None:
             return timedelta()
-        if plan.kind is PlanKind.ACT:
-            pause = _OFTEN
-        else:
-            pause = SELDOM
+        pause = _OFTEN if plan.kind is PlanKind.ACT else SELDOM
         return plan.told_at + pause - dt_util.utcnow()
 
     def _look(self) -> None:

@@ -133,10 +133,7 @@ class HouseholdList(FactList):
 
 
 def _item(fact: Fact) -> TodoItem:
-    if fact.is_aside:
-        status = TodoItemStatus.COMPLETED
-    else:
-        status = TodoItemStatus.NEEDS_ACTION
+    status = TodoItemStatus.COMPLETED if fact.is_aside else TodoItemStatus.NEEDS_ACTION
     due: date | None = None
     if fact.ends:
         due = last_day(fact.ends)

@@ -332,10 +332,7 @@ async def _async_remember(
 
 def _speech_of_new(known: KnownFact, sentences: Sentences, language: str) -> str:
     """Return what is said of a fact that is remembered; empty for the sentence of `done`."""
-    if known.is_of_household:
-        speech = sentences["fact_for_all"]
-    else:
-        speech = ""
+    speech = sentences["fact_for_all"] if known.is_of_household else ""
     ends = known.fact.ends
     if ends is None:
         return speech

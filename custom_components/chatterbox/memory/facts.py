@@ -169,7 +169,11 @@ class Memories:
         }
 
     async def async_add(
-        self, keeper: Keeper, text: str, name: str, ends: datetime | None = None
+        self,
+        keeper: Keeper,
+        text: str,
+        name: str,
+        ends: datetime | None = None,
     ) -> Fact:
         """Add a fact of the person called `name`, or keep the same one until then. Raises `NotRemembered`."""
         text = one_line(text)

@@ -31,7 +31,12 @@ class CommandRefused(HomeAssistantError):
     """A command is not carried out. The code tells why, and a translated exception or a text may, too."""
 
     def __init__(
-        self, code: str, key: str = "", *, text: str = "", **placeholders: str
+        self,
+        code: str,
+        key: str = "",
+        *,
+        text: str = "",
+        **placeholders: str,
     ) -> None:
         """Take a code, and the translation key of an exception with its placeholders, or a text."""
         # Home Assistant sends no placeholders without a key.

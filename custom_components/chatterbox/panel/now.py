@@ -326,14 +326,8 @@ def _agent(
     hass = viewer.hass
     agent_id = subentry.subentry_id
     entity = async_entity_of(hass, agent_id)
-    if entry.state is ConfigEntryState.LOADED:
-        runtime = entry.runtime_data
-    else:
-        runtime = None
-    if runtime:
-        agent = runtime.agents.get(agent_id)
-    else:
-        agent = None
+    runtime = entry.runtime_data if entry.state is ConfigEntryState.LOADED else None
+    agent = runtime.agents.get(agent_id) if runtime else None
     state = _state(
         agent,
         has_model=runtime is not None and agent_id in runtime.models,

@@ -118,10 +118,7 @@ def _opening(
     """Return the actions on an entity that the default rules hold, for a verdict that asks; empty for all."""
     domain = entity_id.partition(".")[0]
     state = hass.states.get(entity_id)
-    if state:
-        device_class = state.attributes.get(ATTR_DEVICE_CLASS)
-    else:
-        device_class = None
+    device_class = state and state.attributes.get(ATTR_DEVICE_CLASS)
     fitting = (
         rule.actions
         for rule in DEFAULT_RULES

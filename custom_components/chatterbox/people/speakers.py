@@ -348,10 +348,7 @@ async def async_get_speaker(
     ):
         device_id = entry.device_id
     rules = async_get_home_rules(hass).current
-    if device_id:
-        person_id = rules.people_at_satellites.get(device_id)
-    else:
-        person_id = None
+    person_id = rules.people_at_satellites.get(device_id) if device_id else None
     is_known = person_id is not None or user_input.context.user_id is not None
     if is_known:
         who = await _async_identity(hass, user_input.context, person_id)
@@ -360,10 +357,7 @@ async def async_get_speaker(
     asking = _asking(
         user_input, callers, rules.trusted_callers, is_user=who.is_signed_in
     )
-    if callers.entity_ids:
-        caller = callers.entity_ids[-1]
-    else:
-        caller = None
+    caller = callers.entity_ids[-1] if callers.entity_ids else None
     speaker = replace(
         who,
         device_id=device_id,
@@ -486,10 +480,7 @@ async def _async_identity(
                 is_signed_in=True,
                 person_id=person_id_of(hass, user.id),
             )
-    if person_id:
-        person = hass.states.get(person_id)
-    else:
-        person = None
+    person = hass.states.get(person_id) if person_id else None
     if person is None:
         return NOBODY
     return Speaker(

@@ -239,7 +239,11 @@ class ApiTurnSource(TurnSource):
 
     @override
     def message(
-        self, text: str, chat_log: ChatLog, files: ShownFiles, context: str
+        self,
+        text: str,
+        chat_log: ChatLog,
+        files: ShownFiles,
+        context: str,
     ) -> UserMessage | None:
         """Return the words of the client, which come with attachments and a context of their own."""
         user_message = request_words(self.request)
@@ -281,10 +285,7 @@ class ApiTurnSource(TurnSource):
             **tools.labels,
         }
         for index, wish in enumerate(self.request.hosted or ()):
-            if wish.allowed:
-                wanted = wish.allowed.tool_names
-            else:
-                wanted = None
+            wanted = wish.allowed and wish.allowed.tool_names
             for name in sorted(wanted or ()):
                 # A tool without a label is under each of them.
                 if labels.get(name, "") not in {None, wish.server_label}:
@@ -376,10 +377,7 @@ def _names(
                 if name in (None, one.name)
             }
             if not found:
-                if name:
-                    missing = f"is no tool {name!r}"
-                else:
-                    missing = "are no tools"
+                missing = f"is no tool {name!r}" if name else "are no tools"
                 raise invalid(
                     f"There {missing} under {label!r} in this request.",
                     param,

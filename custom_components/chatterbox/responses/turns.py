@@ -113,10 +113,7 @@ class ApiTurns:
                 request.caller,
             )
             turn_input = replace(turn_input, answered=answered)
-        if turn_input.answered:
-            pending = turn_input.answered.pending
-        else:
-            pending = None
+        pending = turn_input.answered.pending if turn_input.answered else None
         return self._from_client(
             turn_input, ApiTurnSource(request=request, tell=tell, answered=pending)
         )
@@ -343,10 +340,7 @@ def _as_client(speaker: Speaker, user_id: str) -> Speaker:
 
     Add-ons have a user that Home Assistant created for them.
     """
-    if speaker.user_id is None:
-        asking = Asking.PERSON
-    else:
-        asking = speaker.asking
+    asking = Asking.PERSON if speaker.user_id is None else speaker.asking
     person_id = speaker.person_id or user_id
     return replace(
         speaker, user_id=user_id, person_id=person_id, asking=asking, is_api_client=True

@@ -69,10 +69,7 @@ class _Holder:
         engine = pipeline.conversation_engine
         found = registry.async_get(engine)
         if found:
-            if found.platform == DOMAIN:
-                agent = found.unique_id
-            else:
-                agent = None
+            agent = found.unique_id if found.platform == DOMAIN else None
             engine = found.id
         else:
             gone = (

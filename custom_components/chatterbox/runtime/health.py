@@ -249,10 +249,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         refusal = model.provider.tools_refusal
         if error is ToolsRefused:
             refusal = refusal or "?"
-        if spent:
-            limit = (spent.period, spent.limit)
-        else:
-            limit = None
+        limit = (spent.period, spent.limit) if spent else None
         state = (
             error,
             overflow,

@@ -85,7 +85,11 @@ class RuleLabels:
 
 
 async def async_get_rule_labels(
-    hass: HomeAssistant, policy: Policy, language: str, *, with_tools: bool = True
+    hass: HomeAssistant,
+    policy: Policy,
+    language: str,
+    *,
+    with_tools: bool = True,
 ) -> RuleLabels:
     """Return the labels of all that exists and all that rules name, in a language that we have.
 

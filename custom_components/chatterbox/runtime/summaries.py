@@ -222,10 +222,7 @@ def _dropped_soon(
 ) -> int:
     """Return how many messages the next turn drops, or one soon after it."""
     soon = fitter.window_of_next_turn(request, _AHEAD).dropped
-    if request.summary is None:
-        covered = 0
-    else:
-        covered = request.summary.messages
+    covered = 0 if request.summary is None else request.summary.messages
     if soon > covered:
         return max(
             soon,

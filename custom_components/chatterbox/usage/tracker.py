@@ -227,7 +227,12 @@ class UsageTotals:
         return self.agents.get(agent, _NOTHING)
 
     def with_turn(
-        self, agent: str, turn_id: str, facts: TurnFacts, price_of: PriceOf, day: date
+        self,
+        agent: str,
+        turn_id: str,
+        facts: TurnFacts,
+        price_of: PriceOf,
+        day: date,
     ) -> Self:
         """Count a turn, unless it has been counted."""
         if turn_id in self.turns:
@@ -250,7 +255,11 @@ class UsageTotals:
         )
 
     def with_request(
-        self, agent: str, usage: Usage, price: ModelPrice | None, day: date
+        self,
+        agent: str,
+        usage: Usage,
+        price: ModelPrice | None,
+        day: date,
     ) -> Self:
         """Count a request that an agent's model has answered outside of turns."""
         return replace(

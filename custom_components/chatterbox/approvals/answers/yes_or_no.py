@@ -133,7 +133,10 @@ def begins_with_yes(text: str, language: str) -> bool:
 
 
 def understand_choice(
-    text: str, language: str, options: Sequence[Sequence[frozenset[str]]], spoken: int
+    text: str,
+    language: str,
+    options: Sequence[Sequence[frozenset[str]]],
+    spoken: int,
 ) -> tuple[int, ...] | None:
     """Return the numbers of those options that an answer chooses; none if it may mean several, None if it chooses none.
 
@@ -157,7 +160,10 @@ def understand_choice(
 
 
 def _choice(
-    text: str, code: str, options: Sequence[Sequence[frozenset[str]]], spoken: int
+    text: str,
+    code: str,
+    options: Sequence[Sequence[frozenset[str]]],
+    spoken: int,
 ) -> tuple[int, ...] | None:
     """Return the options that an answer chooses in one language."""
     wording = ALL_WORDINGS[code]
@@ -188,17 +194,17 @@ def _choice(
 
 
 def _by_place(
-    heard: Phrase, wording: Wording, count: int, spoken: int
+    heard: Phrase,
+    wording: Wording,
+    count: int,
+    spoken: int,
 ) -> tuple[int, ...] | None:
     """Return the options of which both or a place was said; None if none was."""
     if count == 2 and heard in _folded(wording.them):  # noqa: PLR2004  # "both", which is no word for more
         return (0, 1)
     for place, template in enumerate(wording.ordinals, start=1):
         if heard in _folded([template]):
-            if place == len(wording.ordinals):
-                chosen = count
-            else:
-                chosen = place
+            chosen = count if place == len(wording.ordinals) else place
             if chosen <= count:
                 if chosen <= spoken:
                     return (chosen - 1,)

@@ -67,7 +67,11 @@ def may_be_pin(
 
 
 def _may_hold_number(
-    text: str, language: str, question: QuestionContext, *, is_asked_for: bool
+    text: str,
+    language: str,
+    question: QuestionContext,
+    *,
+    is_asked_for: bool,
 ) -> bool:
     if understand_answer(text, language, question) is not Meaning.OTHER:
         return False

@@ -93,10 +93,7 @@ class PinGuard:
             )
             permission = Locked(seconds)
         else:
-            if tries.locked_until is not None:
-                begun = 1
-            else:
-                begun = tries.begun + 1
+            begun = 1 if tries.locked_until is not None else tries.begun + 1
             tries = Tries(
                 device, begun, now + LOCK_SECONDS if begun == MAX_TRIES else None
             )

@@ -226,10 +226,7 @@ def as_api_error(failure: AgentError | ApiError | None) -> ApiError:
 
 def internal_error(request_id: str | None = None) -> ApiError:
     """Return what a client is told of a bug, which is logged beside the id of the request."""
-    if request_id:
-        beside = f", beside {request_id}"
-    else:
-        beside = ""
+    beside = f", beside {request_id}" if request_id else ""
     return ApiError(
         f"Something went wrong in Home Assistant. Its log says more{beside}.",
         status=500,
