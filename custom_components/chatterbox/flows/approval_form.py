@@ -5,7 +5,7 @@ quotes it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final, override
+from typing import Any, Final
 
 import voluptuous as vol
 from homeassistant.const import Platform
@@ -56,7 +56,7 @@ from ..settings.rules import (
     with_pin_uses,
     without_effect,
 )
-from .dialog import DROPDOWN, LIST, FormValues, choice, labelled
+from .dialog import DROPDOWN, LIST, FormValues, Unchecked, choice, labelled
 from .rule_form import (
     FIELD_AFTER,
     FIELD_BEFORE,
@@ -86,12 +86,8 @@ _SATELLITES: Final = EntityFilterSelectorConfig(domain=Platform.ASSIST_SATELLITE
 
 
 # Errors of rows are translated, and no input is lost.
-class UncheckedObjectSelector(ObjectSelector):
+class UncheckedObjectSelector(Unchecked, ObjectSelector):
     """A field for rows that the form reads itself."""
-
-    @override
-    def __call__(self, data: Any) -> Any:
-        return data
 
 
 def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Schema:

@@ -46,6 +46,17 @@ type FormInput = dict[str, Any] | None
 """The input of the form of a step; None before the form was shown."""
 
 
+class Unchecked:
+    """Makes of a selector a field that the flow checks itself, so that errors are translated and no input is lost."""
+
+    kind = vol.Schema(object)
+    """The kind that its values have in any case."""
+
+    def __call__(self, data: Any) -> Any:
+        """Return a value of the field."""
+        return self.kind(data)
+
+
 def docs_url(
     hass: HomeAssistant,
     step_id: str = "",

@@ -1,7 +1,7 @@
 """The subentry flow of agents and AI tasks: the forms Settings and Advanced, built from `settings/options.py`."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final, override
+from typing import Any, ClassVar, Final
 
 import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
@@ -107,6 +107,7 @@ from .dialog import (
     KNOWN_SECRET,
     FormInput,
     FormValues,
+    Unchecked,
     async_free_title,
     async_placeholders,
     async_viewer_sentences,
@@ -126,7 +127,7 @@ from .service_checks import (
 )
 from .service_form import PASSWORD
 
-_CHOICES: Final[Mapping[str, Sequence[str]]] = {
+_CHOICES: Final = {
     CONF_REASONING_EFFORT: tuple(ReasoningEffort),
     CONF_VERBOSITY: tuple(Verbosity),
     CONF_SERVICE_TIER: tuple(ServiceTier),
@@ -138,27 +139,16 @@ _CHOICES: Final[Mapping[str, Sequence[str]]] = {
 }
 
 
-# The flow checks these values itself, so that errors are translated and no input is
-# lost.
-class _UncheckedTemplateSelector(TemplateSelector):
-    @override
-    def __call__(self, data: Any) -> str:
-        text: str = vol.Schema(str)(data)
-        return text
+class _UncheckedTemplateSelector(Unchecked, TemplateSelector):
+    kind = vol.Schema(str)
 
 
-class _UncheckedNumberSelector(NumberSelector):
-    @override
-    def __call__(self, data: Any) -> float:
-        number: float = vol.Coerce(float)(data)
-        return number
+class _UncheckedNumberSelector(Unchecked, NumberSelector):
+    kind = vol.Schema(vol.Coerce(float))
 
 
-class _UncheckedEntitySelector(EntitySelector):
-    @override
-    def __call__(self, data: Any) -> list[str]:
-        entities: list[str] = vol.Schema([str])(data)
-        return entities
+class _UncheckedEntitySelector(Unchecked, EntitySelector):
+    kind = vol.Schema([str])
 
 
 def model_selector(
@@ -667,7 +657,7 @@ class ModelFlow(ConfigSubentryFlow):
     def _as_form(self, groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """Return the stored options as form values, without what no longer exists. All groups but one are sections."""
         settings = self.settings_of(self._stored)
-        converted: Mapping[str, Any] = {
+        converted = {
             CONF_MODEL: settings.model or only_model(self._models),
             CONF_LLM_HASS_API: list(settings.llm_apis),
             CONF_PROMPT: settings.prompt or "",
