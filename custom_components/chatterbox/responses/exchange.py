@@ -16,7 +16,13 @@ from time import monotonic
 from typing import Final
 from uuid import uuid4
 
-from aiohttp import hdrs, web
+from aiohttp import web
+from aiohttp.hdrs import (
+    CACHE_CONTROL,
+    CONTENT_TYPE,
+    RETRY_AFTER,
+    WWW_AUTHENTICATE,
+)
 from homeassistant.auth.models import User
 from homeassistant.components.http import (
     KEY_AUTHENTICATED,
@@ -37,8 +43,8 @@ _DONE: Final = b"data: [DONE]\n\n"
 _COMMENT: Final = b": still here\n\n"
 """A comment that keeps proxies from closing the connection while a model thinks."""
 _HEADERS: Final = {
-    hdrs.CONTENT_TYPE: "text/event-stream; charset=utf-8",
-    hdrs.CACHE_CONTROL: "no-cache, no-transform",
+    CONTENT_TYPE: "text/event-stream; charset=utf-8",
+    CACHE_CONTROL: "no-cache, no-transform",
     "X-Accel-Buffering": "no",
 }
 
@@ -141,7 +147,7 @@ class Exchange:
     def headers(self) -> dict[str, str]:
         """Return the headers of every answer, as OpenAI names them."""
         return {
-            hdrs.CACHE_CONTROL: "no-store",
+            CACHE_CONTROL: "no-store",
             "x-request-id": self.id,
             "openai-processing-ms": str(round((monotonic() - self.began_at) * 1000)),
         }
@@ -278,10 +284,10 @@ class Exchange:
             **(more or {}),
         }
         if error.retry_after is not None:
-            headers[hdrs.RETRY_AFTER] = str(round(error.retry_after))
+            headers[RETRY_AFTER] = str(round(error.retry_after))
         text = encoded({"error": error.payload})
         if error.status == HTTPStatus.UNAUTHORIZED:
-            headers[hdrs.WWW_AUTHENTICATE] = "Bearer"
+            headers[WWW_AUTHENTICATE] = "Bearer"
             raise web.HTTPUnauthorized(
                 text=text,
                 content_type=JSON,

@@ -19,7 +19,16 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, override
 
-from aiohttp import hdrs, web
+from aiohttp import web
+from aiohttp.hdrs import (
+    ALLOW,
+    CONTENT_ENCODING,
+    METH_ANY,
+    METH_DELETE,
+    METH_GET,
+    METH_POST,
+    UPGRADE,
+)
 from homeassistant.components.http import KEY_HASS_REFRESH_TOKEN_ID, HomeAssistantView
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
@@ -112,8 +121,8 @@ def async_register_views(
     paths = {
         **_paths_of_responses(api, find_service),
         **_paths_of_conversations(lambda: find_service().conversations),
-        "/models": {hdrs.METH_GET: api.models},
-        "/models/{id}": {hdrs.METH_GET: api.model},
+        "/models": {METH_GET: api.models},
+        "/models/{id}": {METH_GET: api.model},
         "/chat/completions": {},
         "/completions": {},
         "/{other:.*}": {},
@@ -131,29 +140,26 @@ def _paths_of_responses(
     api: _Api,
     find: Callable[[], ResponsesService],
 ) -> _Paths:
-    get = hdrs.METH_GET
-    post = hdrs.METH_POST
-    delete = hdrs.METH_DELETE
     create = _read(lambda one, body: find().create(body, one.caller))
     compact = _read(lambda one, body: find().compact(body, one.caller))
     return {
         "/responses": {
-            post: api.until_stop(create),
-            get: api.socket,
+            METH_POST: api.until_stop(create),
+            METH_GET: api.socket,
         },
-        "/responses/compact": {post: api.until_stop(compact)},
+        "/responses/compact": {METH_POST: api.until_stop(compact)},
         "/responses/input_tokens": {},
         "/responses/{id}": {
-            get: api.until_stop(
+            METH_GET: api.until_stop(
                 lambda one: find().get(one.path("id"), one.caller, one.request.query)
             ),
-            delete: lambda one: find().delete(one.path("id"), one.caller),
+            METH_DELETE: lambda one: find().delete(one.path("id"), one.caller),
         },
         "/responses/{id}/cancel": {
-            post: lambda one: find().cancel(one.path("id"), one.caller)
+            METH_POST: lambda one: find().cancel(one.path("id"), one.caller)
         },
         "/responses/{id}/input_items": {
-            get: lambda one: find().input_items(
+            METH_GET: lambda one: find().input_items(
                 one.path("id"), one.caller, one.request.query
             )
         },
@@ -161,31 +167,30 @@ def _paths_of_responses(
 
 
 def _paths_of_conversations(find: Callable[[], Conversations]) -> _Paths:
-    get = hdrs.METH_GET
-    post = hdrs.METH_POST
-    delete = hdrs.METH_DELETE
     return {
         "/conversations": {
-            post: _read(lambda one, body: find().create(body, one.caller))
+            METH_POST: _read(lambda one, body: find().create(body, one.caller))
         },
         "/conversations/{id}": {
-            get: lambda one: find().get(one.path("id"), one.caller),
-            post: _read(
+            METH_GET: lambda one: find().get(one.path("id"), one.caller),
+            METH_POST: _read(
                 lambda one, body: find().update(one.path("id"), body, one.caller)
             ),
-            delete: lambda one: find().delete(one.path("id"), one.caller),
+            METH_DELETE: lambda one: find().delete(one.path("id"), one.caller),
         },
         "/conversations/{id}/items": {
-            get: lambda one: find().list_items(
+            METH_GET: lambda one: find().list_items(
                 one.path("id"), one.caller, one.request.query
             ),
-            post: _read(lambda one, body: find().add(one.path("id"), body, one.caller)),
+            METH_POST: _read(
+                lambda one, body: find().add(one.path("id"), body, one.caller)
+            ),
         },
         "/conversations/{id}/items/{item}": {
-            get: lambda one: find().get_item(
+            METH_GET: lambda one: find().get_item(
                 one.path("id"), one.path("item"), one.caller
             ),
-            delete: lambda one: find().delete_item(
+            METH_DELETE: lambda one: find().delete_item(
                 one.path("id"), one.path("item"), one.caller
             ),
         },
@@ -223,7 +228,7 @@ class _View(HomeAssistantView):
                 )
             )
         resource.add_route(
-            hdrs.METH_ANY,
+            METH_ANY,
             partial(self._api.serve, self._refuse),
         )
 
@@ -242,7 +247,7 @@ class _View(HomeAssistantView):
         )
         return exchange.refusal(
             error,
-            {hdrs.ALLOW: allowed},
+            {ALLOW: allowed},
         )
 
 
@@ -279,11 +284,11 @@ class _Api:
         except ApiError as error:
             is_for_sockets = error.status == HTTPStatus.UPGRADE_REQUIRED
             response = exchange.refusal(
-                error, {hdrs.UPGRADE: "websocket"} if is_for_sockets else {}
+                error, {UPGRADE: "websocket"} if is_for_sockets else {}
             )
             if (
                 error.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-                and hdrs.CONTENT_ENCODING in request.headers
+                and CONTENT_ENCODING in request.headers
             ):
                 await exchange.answer_and_cut(response)
             return response

@@ -19,7 +19,6 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue as AnyJson,
-    TypeAdapter,
     ValidationError,
 )
 
@@ -191,20 +190,17 @@ class ApprovalResponseItem(ItemModel):
     reason: str | None = None
 
 
-_MODELS: Final[Mapping[str, tuple[str, TypeAdapter[ItemModel]]]] = {
-    kind: (prefix, TypeAdapter(model))
-    for kind, prefix, model in (
-        ("message", "msg", MessageItem),
-        ("function_call", "fc", FunctionCallItem),
-        ("function_call_output", "fco", FunctionCallOutputItem),
-        ("reasoning", "rs", ReasoningItem),
-        ("compaction", "cmp", CompactionItem),
-        ("item_reference", "item", ItemReference),
-        ("mcp_list_tools", "mcpl", ListToolsItem),
-        ("mcp_call", "mcp", McpCallItem),
-        ("mcp_approval_request", "mcpr", ApprovalRequestItem),
-        ("mcp_approval_response", "mcpa", ApprovalResponseItem),
-    )
+_MODELS: Final[Mapping[str, tuple[str, type[ItemModel]]]] = {
+    "message": ("msg", MessageItem),
+    "function_call": ("fc", FunctionCallItem),
+    "function_call_output": ("fco", FunctionCallOutputItem),
+    "reasoning": ("rs", ReasoningItem),
+    "compaction": ("cmp", CompactionItem),
+    "item_reference": ("item", ItemReference),
+    "mcp_list_tools": ("mcpl", ListToolsItem),
+    "mcp_call": ("mcp", McpCallItem),
+    "mcp_approval_request": ("mcpr", ApprovalRequestItem),
+    "mcp_approval_response": ("mcpa", ApprovalResponseItem),
 }
 _WITH_STATUS: Final = frozenset({"message", "function_call", "function_call_output"})
 _PARTS: Final = {
@@ -272,7 +268,7 @@ def complete_item(item: JsonValue, new_id: NewId) -> JsonObject:
 def read_item(item: JsonObject) -> ItemModel:
     """Validate an item of a known type, apart from its parts. Raises `InvalidItem`."""
     try:
-        return _MODELS[str(item["type"])][1].validate_python(item)
+        return _MODELS[str(item["type"])][1].model_validate(item)
     except ValidationError as err:
         first = err.errors()[0]
         raise InvalidItem(
