@@ -121,24 +121,12 @@ _EDIT: Final = _PLAN.extend(
 
 def async_register_now(hass: HomeAssistant) -> None:
     """Register the commands."""
-    async_register_command(
-        hass, "now/subscribe", vol.Schema(IN_LANGUAGE), _async_subscribe, for_users=True
-    )
-    async_register_command(
-        hass, "question/answer", _ANSWER, _async_answer, for_users=True
-    )
-    async_register_command(
-        hass, "plan/change", _EDIT, _async_change_plan, for_users=True
-    )
-    async_register_command(
-        hass, "plan/cancel", _PLAN, _async_cancel_plan, for_users=True
-    )
-    async_register_command(
-        hass,
-        "plan/automation",
-        _PLAN,
-        _async_automation,
-    )
+    register = partial(async_register_command, hass, for_users=True)
+    register("now/subscribe", vol.Schema(IN_LANGUAGE), _async_subscribe)
+    register("question/answer", _ANSWER, _async_answer)
+    register("plan/change", _EDIT, _async_change_plan)
+    register("plan/cancel", _PLAN, _async_cancel_plan)
+    async_register_command(hass, "plan/automation", _PLAN, _async_automation)
 
 
 @dataclass(

@@ -8,6 +8,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from itertools import starmap
 from typing import Final, Literal
@@ -39,7 +40,6 @@ from ..home.entity_matches import (
 from ..people.speakers import Asking, Speaker
 from ..runtime.agents import async_entity_of
 from ..runtime.rule_labels import (
-    Labels,
     RuleLabels,
     async_action_names,
     async_get_rule_labels,
@@ -91,7 +91,7 @@ _LONGEST: Final = 500
 """Characters of a sentence to try."""
 _ERRORS: Final = f"component.{DOMAIN}.config_subentries.conversation.error."
 
-_LANGUAGE: Final[dict[vol.Marker, object]] = {vol.Required("language"): text_field(35)}
+_LANGUAGE: Final = {vol.Required("language"): text_field(35)}
 _CHANGE: Final = {
     **_LANGUAGE,
     vol.Required("version"): str,
@@ -153,51 +153,15 @@ _TRIAL: Final = vol.Schema(
 
 def async_register_permissions(hass: HomeAssistant) -> None:
     """Register the commands of the view."""
-    async_register_command(
-        hass, "permissions/get", vol.Schema(_LANGUAGE), _async_permissions
-    )
-    async_register_command(
-        hass,
-        "permissions/subscribe",
-        NO_FIELDS,
-        _async_subscribe,
-    )
-    async_register_command(
-        hass,
-        "permissions/tools",
-        NO_FIELDS,
-        _async_tools,
-    )
-    async_register_command(
-        hass,
-        "permissions/devices",
-        _ROWS,
-        _async_devices,
-    )
-    async_register_command(
-        hass,
-        "permissions/choose",
-        _CHOICE,
-        _async_choose,
-    )
-    async_register_command(
-        hass,
-        "permissions/set_rules",
-        _RULES,
-        _async_set_rules,
-    )
-    async_register_command(
-        hass,
-        "permissions/set_pin",
-        _PIN,
-        _async_set_pin,
-    )
-    async_register_command(
-        hass,
-        "permissions/try",
-        _TRIAL,
-        _async_try,
-    )
+    register = partial(async_register_command, hass)
+    register("permissions/get", vol.Schema(_LANGUAGE), _async_permissions)
+    register("permissions/subscribe", NO_FIELDS, _async_subscribe)
+    register("permissions/tools", NO_FIELDS, _async_tools)
+    register("permissions/devices", _ROWS, _async_devices)
+    register("permissions/choose", _CHOICE, _async_choose)
+    register("permissions/set_rules", _RULES, _async_set_rules)
+    register("permissions/set_pin", _PIN, _async_set_pin)
+    register("permissions/try", _TRIAL, _async_try)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +253,7 @@ def _offered(
     policy: Policy,
 ) -> dict[str, list[_Named]]:
     """Return the names that any rule may have, by condition."""
-    known: Mapping[str, Labels] = {
+    known = {
         "verdicts": labels.verdicts,
         **labels.of_conditions,
     }

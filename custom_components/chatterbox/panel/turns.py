@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Final
 
@@ -98,37 +99,12 @@ _ONE: Final = vol.Schema({**IN_LANGUAGE, vol.Required("turn_id"): ID_FIELD})
 
 def async_register_turns(hass: HomeAssistant) -> None:
     """Register the commands."""
-    async_register_command(
-        hass,
-        "turns/list",
-        _LIST,
-        _async_list,
-        for_users=True,
-    )
-    async_register_command(
-        hass,
-        "turns/get",
-        _ONE,
-        _async_get,
-        for_users=True,
-    )
-    async_register_command(
-        hass,
-        "turns/report",
-        _ONE,
-        _async_report,
-        for_users=True,
-    )
-    async_register_command(
-        hass,
-        "turns/delete",
-        _ONE,
-        _async_delete,
-        for_users=True,
-    )
-    async_register_command(
-        hass, "turns/subscribe", NO_FIELDS, _async_subscribe, for_users=True
-    )
+    register = partial(async_register_command, hass, for_users=True)
+    register("turns/list", _LIST, _async_list)
+    register("turns/get", _ONE, _async_get)
+    register("turns/report", _ONE, _async_report)
+    register("turns/delete", _ONE, _async_delete)
+    register("turns/subscribe", NO_FIELDS, _async_subscribe)
 
 
 @dataclass(frozen=True, slots=True)
