@@ -123,9 +123,7 @@ def shape_of(
         raise task_error(
             "task_structure_unusable", task=task, problem=str(error)
         ) from error
-    remarks: JsonObject = (
-        {"description": " ".join(converted.remarks)} if converted.remarks else {}
-    )
+    remarks = {"description": " ".join(converted.remarks)} if converted.remarks else {}
     return OutputFormat(
         slugify(task)[:_MOST] or "answer",
         {

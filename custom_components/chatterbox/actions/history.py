@@ -324,7 +324,7 @@ def _facts_as_records(
     for keeper in keepers:
         for fact in memories.facts(keeper):
             person = memories.people(keeper.agent)[keeper.person]
-            owner: JsonObject = {
+            owner = {
                 "agent": keeper.agent,
                 "person_id": keeper.person,
                 "person": person,

@@ -333,9 +333,7 @@ def _setting(
 
 def _asked_about(call: CallReview) -> Iterator[EntityAction]:
     """Yield the actions that need approval: those that rules decided, or all if only something else requires it."""
-    subjects: Iterable[EntityAction | Unknown | None] = [
-        decision.subject for decision in call.decisions
-    ]
+    subjects = [decision.subject for decision in call.decisions]
     if not call.decisions:
         unknowns = sorted(call.effects.unknowns, key=repr)
         subjects = [*sorted(call.effects.actions), *unknowns]

@@ -612,7 +612,7 @@ class CallAudit(Hooks):
         )
 
 
-_REFUSED: Final[Mapping[Refusal, CallState]] = {
+_REFUSED: Final = {
     Refusal.NOBODY: CallState.NOBODY_TO_ASK,
     Refusal.PIN_BY_API_CLIENT: CallState.NOBODY_TO_ASK,
     Refusal.PIN_NOT_SET: CallState.PIN_NOT_SET,

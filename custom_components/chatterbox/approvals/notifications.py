@@ -181,7 +181,7 @@ class _NotificationTexts:
         self, message: str, data: Mapping[str, JsonValue]
     ) -> _Notification:
         agent = self.hass.states.get(self.question.scope.agent_id)
-        android: JsonObject = {
+        android = {
             "channel": self.sentences["notice_channel"],
             "importance": "high",
             "priority": "high",

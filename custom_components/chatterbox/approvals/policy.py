@@ -90,7 +90,7 @@ def judge(  # noqa: PLR0913, PLR0917  # each of these alone changes the verdict
 
     `now` is in local time. A call of a guest has to pass the rules for guests as well.
     """
-    decisions: dict[Decision, None] = dict.fromkeys(_on_guest_mode(hass, call.effects))
+    decisions = dict.fromkeys(_on_guest_mode(hass, call.effects))
     if guest_rules:
         decisions |= dict.fromkeys(_of_guest(hass, guest_rules, call))
     # Guests do not have what one person may who is chosen for a satellite.

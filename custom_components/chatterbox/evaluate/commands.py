@@ -6,7 +6,6 @@ import voluptuous as vol
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import config_validation as cv, entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
-from homeassistant.helpers.typing import VolDictType
 
 from ..agent.messages import JsonObject
 from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
@@ -39,7 +38,7 @@ DEFAULT_PRICE: Final = 0.5
 MOST_PRICE: Final = 100.0
 _MOST_AGENTS: Final = 10
 
-ORDER_FIELDS: Final[VolDictType] = {
+ORDER_FIELDS: Final = {
     vol.Optional("agent_id"): vol.All(
         cv.entity_ids, vol.Length(min=1, max=_MOST_AGENTS)
     ),

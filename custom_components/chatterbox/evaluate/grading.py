@@ -112,9 +112,7 @@ async def async_grade(
         turn,
         {DryOutcome.RUNS},
     )
-    now: Changes = {
-        one.entity_id: {STATE: one.state} for one in hass.states.async_all()
-    }
+    now = {one.entity_id: {STATE: one.state} for one in hass.states.async_all()}
     states = joined_changes([now, request.earlier])
     extra = {
         entity_id: new

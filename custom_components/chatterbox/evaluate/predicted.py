@@ -36,9 +36,7 @@ def predicted_changes(effects: Effects, arguments: JsonObject) -> Changes:
             same_value(0, given.get(name)) for name in _OFF_AT_ZERO
         ):
             state = _OFF
-        new: dict[str, JsonValue] = (
-            {STATE: state} if state else {_ACTION: action.action}
-        )
+        new = {STATE: state} if state else {_ACTION: action.action}
         changes[action.entity_id] = changes.get(action.entity_id, {}) | new | given
     is_known = effects.is_known or (
         effects.annotations and effects.annotations.read_only

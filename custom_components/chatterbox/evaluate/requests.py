@@ -111,7 +111,7 @@ class _Writer:
         # something else.
         others = [*commands[len(commands) // 2 :], *commands[: len(commands) // 2]]
         group = RequestGroup
-        made: dict[RequestGroup, Iterator[TrialRequest]] = {
+        made = {
             group.ACT: (
                 TrialRequest(
                     group.ACT,

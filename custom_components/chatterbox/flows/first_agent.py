@@ -111,7 +111,7 @@ class FirstAgentForm:
     @property
     def schema(self) -> vol.Schema:
         """Return the form; what the home has nothing for is left out."""
-        fields: dict[vol.Marker, object] = {
+        fields = {
             vol.Required(CONF_NAME): TextSelector(),
             **self.assistants_schema,
         }

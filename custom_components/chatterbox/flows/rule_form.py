@@ -91,7 +91,10 @@ def times_of(window: TimeWindow | None) -> dict[str, str]:
 
 
 def read_rules(
-    rows: JsonValue, labels: RuleLabels, *, has_pin: bool = True
+    rows: JsonValue,
+    labels: RuleLabels,
+    *,
+    has_pin: bool = True,
 ) -> Policy | list[Problem]:
     """Return the rules of rows, or the problems of all invalid rows; without a PIN, no rule can ask for it."""
     if rows in (None, ""):

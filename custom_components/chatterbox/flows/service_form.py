@@ -1,7 +1,7 @@
 """The forms for a model server, and their conversion to the data of a config entry."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
@@ -39,7 +39,7 @@ SECTION_ADDRESS: Final = "address"
 _END: Final = re.compile("(/v1)?(/chat/completions)?/?$")
 """Of the path of an address; it names no place."""
 
-INTERFACES: Final[Mapping[ServiceKind, str]] = {
+INTERFACES: Final = {
     ServiceKind.OPENAI_CHAT: "Chat Completions",
     ServiceKind.OPENAI_RESPONSES: "Responses",
     ServiceKind.ANTHROPIC_MESSAGES: "Messages",

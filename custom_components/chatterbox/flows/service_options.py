@@ -4,7 +4,7 @@ The address of a database is shown without its passwords, and tried before it is
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Final
 
 import voluptuous as vol
@@ -35,7 +35,7 @@ from .dialog import FormInput, FormValues, async_placeholders, marked
 from .model_flow import number_selector
 
 SECTION_API: Final = "api"
-_NUMBERS: Final[Mapping[str, NumberOption]] = {
+_NUMBERS: Final = {
     CONF_RESPONSE_DAYS: NumberOption(
         0,
         3_650,
@@ -53,7 +53,7 @@ _NUMBERS: Final[Mapping[str, NumberOption]] = {
     ),
 }
 _RANGES: Final = {f"{name}_range": number.range for name, number in _NUMBERS.items()}
-_DEFAULTS: Final[Mapping[str, object]] = {
+_DEFAULTS: Final = {
     CONF_RESPONSES_API: False,
     CONF_RESPONSE_DAYS: DEFAULT_RESPONSE_DAYS,
     CONF_RESPONSE_MEGABYTES: DEFAULT_RESPONSE_MEGABYTES,
@@ -68,7 +68,7 @@ _SECRETS: Final = re.compile(
 Source: `_parse_url` in sqlalchemy/engine/url.py
 """
 _HIDDEN: Final = "***"
-_ERRORS: Final[Mapping[Trouble, str]] = {
+_ERRORS: Final = {
     Trouble.DISK_FAILED: "history_disk_full",
     Trouble.SLOW: "history_server_gone",
     Trouble.CLOSED: "history_failed",

@@ -77,7 +77,7 @@ class ToolForm:
         names = {
             source: apis.get(source) or absent.format(source=source) for source in ids
         }
-        levels: dict[str, str] = {_BY_TOOL: sentences["trust_by_tool"]}
+        levels = {_BY_TOOL: sentences["trust_by_tool"]}
         levels |= {level: sentences[f"trust_{level}"] for level in TrustLevel}
         labels = Labels.of({FIELD_SCRIPTS: FIELD_SCRIPTS, **names})
         tables = (
@@ -108,7 +108,7 @@ class ToolForm:
                 "multiple": True,
             }
         )
-        fields: Mapping[str, ObjectSelectorField] = {
+        fields = {
             FIELD_SCRIPT: ObjectSelectorField(
                 selector=scripts,
                 required=True,

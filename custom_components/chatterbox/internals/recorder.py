@@ -114,7 +114,10 @@ async def async_states(
 
 
 async def async_last_states(
-    hass: HomeAssistant, entity_id: str, since: datetime, count: int
+    hass: HomeAssistant,
+    entity_id: str,
+    since: datetime,
+    count: int,
 ) -> Sequence[State]:
     """Return the latest states of an entity, at most so many, oldest first.
 
@@ -137,7 +140,10 @@ async def async_last_states(
 
 
 async def async_statistics(
-    hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime
+    hass: HomeAssistant,
+    entity_id: str,
+    begin: datetime,
+    end: datetime,
 ) -> Extremes:
     """Return lowest, highest and average value and growth of a sensor in a period; nothing without statistics."""
     given = (
@@ -155,7 +161,10 @@ async def async_statistics(
 
 
 async def async_hours(
-    hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime
+    hass: HomeAssistant,
+    entity_id: str,
+    begin: datetime,
+    end: datetime,
 ) -> Sequence[tuple[datetime, float, float]]:
     """Return the beginning, the lowest and the highest value of each hour of a period, where they are known."""
     given = (

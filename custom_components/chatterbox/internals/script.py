@@ -1,6 +1,5 @@
 """The inside of the entities of `homeassistant.components.script` and `automation`: the actions that they run."""
 
-from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Final
@@ -12,7 +11,7 @@ from homeassistant.helpers.script import Script
 
 from .reliance import Reliance
 
-_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
+_ATTRIBUTES: Final = MappingProxyType(
     {
         "script": "script",
         "automation": "action_script",

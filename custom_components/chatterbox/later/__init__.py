@@ -56,7 +56,10 @@ async def _async_recognize(
 
 
 async def _async_open(
-    hass: HomeAssistant, turn_input: TurnInput, agent: str, conversation_id: str
+    hass: HomeAssistant,
+    turn_input: TurnInput,
+    agent: str,
+    conversation_id: str,
 ) -> tuple[TurnInput, Callable[[], Awaitable[None]]]:
     """Return the input of a turn whose answer begins with the news that wait for the person or the place.
 

@@ -163,7 +163,10 @@ class PlanRunner:
         )
 
     async def _async_outcome(
-        self, plan: FuturePlan, answer: str, errors: Sequence[BaseException | None]
+        self,
+        plan: FuturePlan,
+        answer: str,
+        errors: Sequence[BaseException | None],
     ) -> Outcome:
         """Return what came of a call: what the turn answered of targets that did not follow, and of its actions."""
         reasons = [

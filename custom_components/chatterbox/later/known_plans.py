@@ -91,7 +91,10 @@ class KnownPlans:
         ]
 
     def resolve(
-        self, words: str, said_at: JsonValue = None, moved: Moment | None = None
+        self,
+        words: str,
+        said_at: JsonValue = None,
+        moved: Moment | None = None,
     ) -> Moment | None:
         """Return the time that words mean now, or meant when they were said."""
         at = dt_util.parse_datetime(str(said_at))

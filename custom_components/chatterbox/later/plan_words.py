@@ -254,7 +254,10 @@ class _Request:
         )
 
     def _of_named(
-        self, loud: Sequence[_Phrase], roles: frozenset[str], kinds: Sequence[str]
+        self,
+        loud: Sequence[_Phrase],
+        roles: frozenset[str],
+        kinds: Sequence[str],
     ) -> PlanWords | None:
         """Return a request about plans that are named by words of their own, with their kind if it moves them."""
         act = (_ON_KIND if kinds else _ON_NAMED).get(loud[0].role)

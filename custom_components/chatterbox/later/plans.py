@@ -622,7 +622,10 @@ class Plans:
         return next(one for one in stored.plans if one.essence == plan.essence)
 
     async def async_change(
-        self, change: Callable[[Stored], Stored], *, even_unstored: bool = False
+        self,
+        change: Callable[[Stored], Stored],
+        *,
+        even_unstored: bool = False,
     ) -> Stored:
         """Store what `change` returns, and use it once it is stored. Raises `NotPlanned`.
 

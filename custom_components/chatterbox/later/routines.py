@@ -1,6 +1,6 @@
 """Routines as automations of Home Assistant, for an administrator to go on with in its editor."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -30,7 +30,7 @@ from .schedule import async_get_schedule, async_resolve
 _LATER: Final = timedelta(days=20)
 """Time after which the sun rises and sets at other times."""
 _ALIKE: Final = timedelta(minutes=1)
-_WEEKDAYS: Final[Mapping[str, Sequence[int]]] = {
+_WEEKDAYS: Final = {
     "day": range(7),
     "workday": range(5),
 }
@@ -208,7 +208,7 @@ def _of_event(condition: Condition) -> Sequence[JsonObject]:
     """Return the condition that an event is of the type that is waited for."""
     if not condition.happens or not condition.state:
         return ()
-    event: JsonObject = {
+    event = {
         "attribute": "event_type",
         "state": condition.state,
     }
@@ -225,7 +225,7 @@ def _check(hass: HomeAssistant, condition: Condition) -> JsonObject:
     else:
         kind = "numeric_state"
         state = _bounds(condition)
-    check: JsonObject = {
+    check = {
         "condition": kind,
         "entity_id": condition.entity_id,
         **state,

@@ -415,7 +415,10 @@ class Schedule:
 
     @asynccontextmanager
     async def _async_running(
-        self, news: News, plan: FuturePlan, context: Context
+        self,
+        news: News,
+        plan: FuturePlan,
+        context: Context,
     ) -> AsyncGenerator[None]:
         """Mark a missed call while it runs, and what it began after it, so that an interruption is told."""
         now = dt_util.utcnow()
@@ -796,7 +799,10 @@ class Schedule:
             self._fire(plan, PlanChange.CANCELLED)
 
     async def _async_routine(
-        self, following: FuturePlan, words: str, missed: str
+        self,
+        following: FuturePlan,
+        words: str,
+        missed: str,
     ) -> tuple[FuturePlan | None, str, str]:
         """Return a routine as it goes on, and its news: the same trouble is told once. It ends if it is restless."""
         known = following.trouble
@@ -1176,7 +1182,10 @@ def moment_of(plan: FuturePlan | None) -> Moment | None:
 
 
 def due_about(
-    hass: HomeAssistant, plans: Sequence[FuturePlan], words: str, language: str
+    hass: HomeAssistant,
+    plans: Sequence[FuturePlan],
+    words: str,
+    language: str,
 ) -> FuturePlan | None:
     """Return the plan that is due about when words say, the latest of equals; None for another time or other words."""
     moments = [
@@ -1241,7 +1250,10 @@ async def _logged(work: Awaitable[None]) -> None:
 
 
 def _is_for(
-    hass: HomeAssistant, news: News, speaker: Speaker, satellite_id: str | None
+    hass: HomeAssistant,
+    news: News,
+    speaker: Speaker,
+    satellite_id: str | None,
 ) -> bool:
     asker = news.asker
     if _is_by(asker, speaker):

@@ -247,7 +247,10 @@ class _Sentence:
         return self._does({"kind": kind, "text": " ".join(plan.id for plan in plans)})
 
     def _says(
-        self, request: RecognizedRequest, key: str, plans: Sequence[FuturePlan] = ()
+        self,
+        request: RecognizedRequest,
+        key: str,
+        plans: Sequence[FuturePlan] = (),
     ) -> RecognizedRequest:
         """Return a request with a sentence, about some plans, in place of its call."""
         return replace(
@@ -388,7 +391,10 @@ class _Sentence:
                 return None
 
     def _completed(
-        self, given: _Given, offered: Moment | None, rest: str
+        self,
+        given: _Given,
+        offered: Moment | None,
+        rest: str,
     ) -> Iterator[tuple[str, JsonValue, Moment | None]]:
         """Yield the words of the time that an answer may mean, when they were said, and the time that they move.
 
@@ -488,7 +494,10 @@ class _Sentence:
         return self._asks_which(meant)
 
     def _meant(
-        self, plans: Sequence[FuturePlan], time: str, roles: frozenset[str]
+        self,
+        plans: Sequence[FuturePlan],
+        time: str,
+        roles: frozenset[str],
     ) -> Sequence[FuturePlan]:
         """Return those of some plans that are due at a time, if one is said, or only the next or last of them.
 

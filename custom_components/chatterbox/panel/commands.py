@@ -124,9 +124,7 @@ def text_field(most: int, least: int = 0) -> object:
 
 
 NO_FIELDS: Final = vol.Schema({})
-IN_LANGUAGE: Final[dict[vol.Marker, object]] = {
-    vol.Optional("language"): text_field(35)
-}
+IN_LANGUAGE: Final = {vol.Optional("language"): text_field(35)}
 ID_FIELD: Final = text_field(100, 1)
 
 

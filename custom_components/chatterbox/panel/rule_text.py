@@ -21,7 +21,7 @@ from ..settings.rules import NEVER_WHERE_PEOPLE_WERE, Policy, Rule
 from ..speech.sentences import joined_texts
 
 _MOST_NAMES: Final = 5
-_IMPLIED: Final[Mapping[ActionKind, frozenset[ActionKind]]] = {
+_IMPLIED: Final = {
     ActionKind.OPEN: frozenset({ActionKind.OPEN_OR_CLOSE}),
     ActionKind.TURN_ON: frozenset({ActionKind.TOGGLE}),
     ActionKind.UNLOCK: frozenset({ActionKind.OPEN}),

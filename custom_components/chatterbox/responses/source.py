@@ -277,9 +277,7 @@ class ApiTurnSource(TurnSource):
                     f"A tool of the agent is called {function.name!r}, too. Choose another name.",
                     "tools",
                 )
-        unlabelled: dict[str, str | None] = dict.fromkeys(
-            tool.name for tool in tools.definitions
-        )
+        unlabelled = dict.fromkeys(tool.name for tool in tools.definitions)
         labels = {
             **unlabelled,
             **tools.labels,

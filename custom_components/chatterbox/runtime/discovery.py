@@ -44,7 +44,7 @@ _USUAL: Final = (
     VLLM,
     LOCALAI,
 )
-_OWNERS: Final[Mapping[str, ServerProfile]] = {
+_OWNERS: Final = {
     "llamacpp": LLAMA_CPP,
     "vllm": VLLM,
     "organization_owner": LM_STUDIO,

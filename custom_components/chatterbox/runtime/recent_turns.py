@@ -70,13 +70,13 @@ class RecentTurn:
         data["began_at"] = dt_util.utc_from_timestamp(self.facts.began_at).isoformat(
             timespec="milliseconds"
         )
-        origin: JsonObject = {
+        origin = {
             name: self.origin[name]
             for name in ("turn_id", "conversation_id", "language")
         }
         origin["by_satellite"] = self.origin["satellite_id"] is not None
         origin["by_automation"] = self.origin["caller"] is not None
-        words: JsonObject = {} if self.words is None else {"words": self.words}
+        words = {} if self.words is None else {"words": self.words}
         return origin | data | words
 
 

@@ -222,7 +222,7 @@ class AgentSettings:
 
 _NAMES: Final = tuple(one.name for one in fields(AgentSettings))
 """Most settings have the name of their option, and are stored as they are."""
-_CHOICES: Final[Mapping[str, StrEnum]] = {
+_CHOICES: Final = {
     CONF_CONFIRMATION: Confirmation.RESULT,
     CONF_LOCAL_COMMANDS: LocalCommands.FIRST,
     CONF_WEB_SEARCH: WebSearch.OFF,
@@ -239,7 +239,7 @@ OF_LIMITS: Final = (
 
 def settings_of(data: EntryData) -> AgentSettings:
     """Read the data of a subentry; missing options have their defaults."""
-    settings: dict[str, Any] = {name: data[name] for name in _NAMES if name in data}
+    settings = {name: data[name] for name in _NAMES if name in data}
     limits = {name: data[name] for name in OF_LIMITS if name in data}
     settings |= {
         "llm_apis": tuple(data.get(CONF_LLM_HASS_API, ())),

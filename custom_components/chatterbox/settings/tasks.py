@@ -3,7 +3,6 @@
 Nobody waits in a room for a task, so it has more time, and nothing is spoken.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from homeassistant.config_entries import ConfigSubentry
@@ -28,7 +27,7 @@ INSTRUCTIONS: Final = (
 )
 """The default instructions."""
 
-_DEFAULTS: Final[Mapping[str, Any]] = {
+_DEFAULTS: Final = {
     CONF_PROMPT: INSTRUCTIONS,
     CONF_DEADLINE: 180,
     CONF_FIRST_TOKEN_TIMEOUT: 90,  # a local model needs long to read images

@@ -313,9 +313,6 @@ def _meaning(
     return Meaning.OTHER
 
 
-type _Step = tuple[int, frozenset[Phrase], int]
-"""A transition from one state, by any of the phrases, to another."""
-
 _BEGUN: Final = 0
 _ANSWERED: Final = 1
 _FINISHED: Final = 2
@@ -341,7 +338,8 @@ class _AnswerPhrases:
     ) -> bool:
         """Return True if all the words are a first phrase and others of `then`, or one phrase that stands alone."""
         polite = self.courtesies
-        steps: tuple[_Step, ...] = (
+        # Each leads from one state, by any of some phrases, to another.
+        steps = (
             (
                 _BEGUN,
                 polite,
@@ -368,7 +366,7 @@ class _AnswerPhrases:
                 _FINISHED,
             ),
         )
-        reached: list[set[int]] = [{_BEGUN}, *(set[int]() for _ in words)]
+        reached = [{_BEGUN}, *(set[int]() for _ in words)]
         for start, end in combinations(range(len(words) + 1), 2):
             phrase = words[start:end]
             reached[end] |= {

@@ -266,7 +266,7 @@ def _readings(
     have to be one: "forty seven" is 47, never 407.
     """
     # per position, and per start of the number that ends there: the digits so far
-    endings: list[dict[int, set[str]]] = [
+    endings = [
         {0: {""}},
         *(dict[int, set[str]]() for _ in words),
     ]

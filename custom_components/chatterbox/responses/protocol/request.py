@@ -228,7 +228,7 @@ def _echo(
     conversation_id: str | None,
 ) -> JsonObject:
     """Return the fields of a response that repeat its request, with defaults. Secrets are not among them."""
-    conversation: JsonObject = (
+    conversation = (
         {} if conversation_id is None else {"conversation": {"id": conversation_id}}
     )
     return {

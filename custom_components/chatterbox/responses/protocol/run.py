@@ -367,7 +367,7 @@ def replace_sent_words(
     for roles in _ROLES:
         for index in range(len(items) - 1, -1, -1):
             if items[index].get("role") in roles:
-                changed: JsonObject = {
+                changed = {
                     **items[index],
                     "content": _with_words(
                         items[index].get("content"),

@@ -329,7 +329,7 @@ def _hosted_tools(
         never=approval.never,
         asks_otherwise=asks_otherwise,
     )
-    echo: JsonObject = {
+    echo = {
         "type": "mcp",
         "server_label": sent.server_label,
         "server_description": sent.server_description,

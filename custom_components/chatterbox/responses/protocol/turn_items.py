@@ -283,7 +283,7 @@ class _TextItem:
         kind: str,
         **fields: JsonValue,
     ) -> None:
-        index: JsonObject = {f"{self.form.field}_index": 0}
+        index = {f"{self.form.field}_index": 0}
         self._item.write(
             f"response.{kind}",
             **index,
