@@ -205,7 +205,7 @@ class CallGuard(Hooks):
 
     def review(self, call: ToolCall) -> CallReview | None:
         """Return the latest review of a call, which may not be judged yet; None if no hook has seen the call."""
-        found = self._reviews.get(call.key)
+        found = self._reviews.get((call.name, call.arguments))
         if found:
             return replace(found, call=call)
         return None
@@ -232,7 +232,7 @@ class CallGuard(Hooks):
             canonical_json(arguments),
         )
         self._reviews.setdefault(
-            call.key,
+            (call.name, call.arguments),
             CallReview(
                 call,
                 Effects(annotations=tool.annotations),
@@ -334,7 +334,7 @@ class CallGuard(Hooks):
         return decision
 
     def _note(self, seen: CallReview) -> None:
-        self._reviews[seen.call.key] = seen
+        self._reviews[seen.call.name, seen.call.arguments] = seen
 
     @override
     async def pre_approved_use(
@@ -409,7 +409,7 @@ class CallGuard(Hooks):
 
     def _remember(self, call: ToolCall) -> None:
         """Ask only once about a scene whose content its integration hides; rules of the home still hold."""
-        seen = self._reviews.get(call.key)
+        seen = self._reviews.get((call.name, call.arguments))
         if (
             seen is None
             or seen.when
