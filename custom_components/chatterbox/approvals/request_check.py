@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 from itertools import batched
 from typing import Final, NamedTuple
 
-from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.components.todo.const import DOMAIN as TODO
 from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
@@ -46,7 +45,6 @@ from ..home.entities import (
     Home,
     HomePlace,
     Room,
-    async_get_home,
     telling_words,
 )
 from ..home.entity_matches import entity_kinds, has_name_in, is_named_in
@@ -130,6 +128,8 @@ class RequestCheck:
     """Compares the calls of one turn with the words of the person."""
 
     hass: HomeAssistant
+    home: Home
+    """As the agent may see it."""
     request: Request
     earlier: Sequence[str] = ()
     """The words of the last messages before this turn."""
@@ -180,18 +180,17 @@ class RequestCheck:
         key = tool.name, canonical_json(arguments)
         if key in self.chosen:
             return None
-        home = async_get_home(self.hass, CONVERSATION)
         done = _all_done(tool.name, arguments, effects)
         targets = effects.entity_ids
-        objection = await self._against_words(home, key, done, effects)
+        objection = await self._against_words(key, done, effects)
         if objection:
             return objection
         if targets and targets <= self._offered:
             return Deny(_TOLD["choosing"])
-        elsewhere = self._elsewhere(home, key, targets)
+        elsewhere = self._elsewhere(key, targets)
         if elsewhere:
             return elsewhere
-        several, leads_away = await self._which_ones(home, arguments, done, effects)
+        several, leads_away = await self._which_ones(arguments, done, effects)
         near = self._one_near(several, targets)
         if near and key not in self._returned:
             self._returned.add(key)
@@ -204,7 +203,6 @@ class RequestCheck:
         found = list[tuple[ExposedEntity, CallReview | None]]()
         for one in several:
             review = await self._option(
-                home,
                 one,
                 arguments,
                 first,
@@ -216,7 +214,7 @@ class RequestCheck:
         if len(found) < 2:  # noqa: PLR2004  # and another one
             self._taken |= targets
             return None
-        return self._choice(home, found)
+        return self._choice(found)
 
     def _one_near(
         self, several: Sequence[ExposedEntity], targets: AbstractSet[str]
@@ -232,10 +230,10 @@ class RequestCheck:
         return None
 
     def _choice(
-        self, home: Home, found: Sequence[tuple[ExposedEntity, CallReview | None]]
+        self, found: Sequence[tuple[ExposedEntity, CallReview | None]]
     ) -> Deny | tuple[CallOption, ...]:
         """Return calls to choose between, or what a model is told to ask where the person cannot be asked by us."""
-        place = self._unknown_place(home)
+        place = self._unknown_place()
         options = [
             CallOption(
                 one.entity_id,
@@ -254,7 +252,6 @@ class RequestCheck:
 
     async def _against_words(
         self,
-        home: Home,
         key: tuple[str, str],
         done: AbstractSet[str],
         effects: Effects,
@@ -268,7 +265,6 @@ class RequestCheck:
             wanted = ""
         else:
             wanted = await self._opposite(
-                home,
                 done,
                 effects,
             )
@@ -287,7 +283,6 @@ class RequestCheck:
 
     def _elsewhere(
         self,
-        home: Home,
         key: tuple[str, str],
         targets: AbstractSet[str],
     ) -> Deny | None:
@@ -296,11 +291,10 @@ class RequestCheck:
         Words may name a room and mean another: "dinner is ready in the kitchen". A model
         that insists knows better.
         """
-        rooms = self._named_rooms(home)
-        places = rooms or self._named_floors(home)
-        there = _areas_of(home, places)
+        rooms = self._named_rooms()
+        places = rooms or self._named_floors()
+        there = _areas_of(self.home, places)
         away = self._away_from(
-            home,
             targets,
             places,
             there,
@@ -310,7 +304,7 @@ class RequestCheck:
         domains = {one.domain for one in away}
         fitting = [
             one
-            for one in home.entities
+            for one in self.home.entities
             if one.area_id in there and one.domain in domains
         ]
         # What a room has not may be done from another one: the heating of the hall.
@@ -327,7 +321,6 @@ class RequestCheck:
 
     def _away_from(
         self,
-        home: Home,
         targets: AbstractSet[str],
         places: Sequence[HomePlace],
         there: AbstractSet[str],
@@ -337,15 +330,14 @@ class RequestCheck:
             return ()
         is_room = isinstance(places[0], Room)
         # A room without a floor may be on any.
-        known = {room.area_id for room in home.rooms if is_room or room.floor_id}
+        known = {room.area_id for room in self.home.rooms if is_room or room.floor_id}
         of_places = self.request.words_of(_names_of(places))
         return [
             one
-            for one in home.all_entities
+            for one in self.home.all_entities
             if one.entity_id in targets
             and one.area_id in known - there
             and not self._has_word_of_place(
-                home,
                 one,
                 of_places,
             )
@@ -353,29 +345,28 @@ class RequestCheck:
 
     def _has_word_of_place(
         self,
-        home: Home,
         one: ExposedEntity,
         of_places: AbstractSet[str],
     ) -> bool:
         """Return whether the words of a place may be those of a thing, or of its room."""
         if not self.request.words_of(one.names).isdisjoint(of_places):
             return True
-        return self._is_called((*one.names, *_room(home, one.area_id)))
+        return self._is_called((*one.names, *_room(self.home, one.area_id)))
 
-    def _named_rooms(self, home: Home) -> Sequence[Room]:
+    def _named_rooms(self) -> Sequence[Room]:
         """Return the rooms in which the words want something: "in the kitchen"; none if they may except some."""
         places = self.request.places
         if not places or may_except(self.request.text, self.request.language):
             return ()
         return [
             room
-            for room in home.rooms
+            for room in self.home.rooms
             if self._is_called(room.names)
             and not places.isdisjoint(self.request.words_of(_names_of([room])))
         ]
 
-    def _named_floors(self, home: Home) -> Sequence[Floor]:
-        return [floor for floor in home.floors if self._is_called(floor.names)]
+    def _named_floors(self) -> Sequence[Floor]:
+        return [floor for floor in self.home.floors if self._is_called(floor.names)]
 
     async def async_hint(self) -> tuple[str, bool]:
         """Return a hint for a model that did nothing: what a plain command fits; empty if nothing does.
@@ -387,11 +378,10 @@ class RequestCheck:
         if not await self.async_is_left_undone():
             return "", False
         fitting = await self._async_fitting()
-        home = async_get_home(self.hass, CONVERSATION)
         (one, *others) = fitting
         if others or self.is_about_all:
             return _TOLD["some_fit"].format(names=_first_names(fitting)), True
-        room = _room(home, one.area_id)
+        room = _room(self.home, one.area_id)
         if room:
             where = f" in {quoted(room[0])}"
         else:
@@ -455,29 +445,25 @@ class RequestCheck:
 
     async def _async_meant(self) -> Sequence[ExposedEntity]:
         """Return what a model has opposed, else the one thing that the words fit, or all if all are meant."""
-        home = async_get_home(self.hass, CONVERSATION)
         meant: Sequence[ExposedEntity] = [
-            one for one in home.entities if one.entity_id in self._opposed
+            one for one in self.home.entities if one.entity_id in self._opposed
         ]
         meant = meant or await self._async_fitting()
         if times_in(self.request.text, self.request.language):
             return ()
-        if self._unknown_place(home):
+        if self._unknown_place():
             return ()
         # A number is a measure, unless a name has it.
         numbers = {word for word in self._words if word.isdecimal()}
-        if numbers.difference(*(self._words_for(home, one) for one in meant)):
+        if numbers.difference(*(self._words_for(one) for one in meant)):
             return ()
-        meant = [
-            one for one in meant if not await self._async_is_about_other(home, one)
-        ]
+        meant = [one for one in meant if not await self._async_is_about_other(one)]
         if len(meant) == 1 or self.is_about_all:
             return meant
         return ()
 
     async def _async_is_about_other(
         self,
-        home: Home,
         one: ExposedEntity,
     ) -> bool:
         """Return whether the words hold others than those of an entity, its room and its kind, that may name things."""
@@ -489,10 +475,10 @@ class RequestCheck:
             return True
         kind = entity_kinds(self.hass, [one.entity_id])[one.entity_id]
         of_kind = (await self._async_names_of([kind]))[kind]
-        names = [name for other in home.all_entities for name in other.names]
-        names += _names_of(home.rooms)
+        names = [name for other in self.home.all_entities for name in other.names]
+        names += _names_of(self.home.rooms)
         return not self.request.words_of(names) <= self._words_for(
-            home, one
+            one
         ) | self.request.words_of(of_kind)
 
     def _is_left(self, one: ExposedEntity) -> bool:
@@ -536,20 +522,19 @@ class RequestCheck:
             return ()
         if text.rstrip().endswith(QUESTION_ENDS):
             return ()
-        home = async_get_home(self.hass, CONVERSATION)
-        places, of_places = self._named_places(home)
-        able = [one for one in home.entities if self._is_able(one, places)]
-        named = self._named(home)
+        places, of_places = self._named_places()
+        able = [one for one in self.home.entities if self._is_able(one, places)]
+        named = self._named()
         # A name of what cannot be asked for this way, such as a script, counts for nothing.
         if any(one in able or one.domain in _TABLES["can"] for one in named):
             return [one for one in able if one in named]
-        led_to = await self._async_led_to(home, of_places)
+        led_to = await self._async_led_to(of_places)
         return [one for one in able if one.entity_id in led_to]
 
-    def _named(self, home: Home) -> Sequence[ExposedEntity]:
+    def _named(self) -> Sequence[ExposedEntity]:
         return [
             one
-            for one in home.all_entities
+            for one in self.home.all_entities
             if is_named_in(
                 self.hass,
                 one.entity_id,
@@ -557,13 +542,11 @@ class RequestCheck:
             )
         ]
 
-    async def _async_led_to(
-        self, home: Home, of_places: AbstractSet[str]
-    ) -> AbstractSet[str]:
+    async def _async_led_to(self, of_places: AbstractSet[str]) -> AbstractSet[str]:
         """Return what the words lead to by a word of its name or by its kind, or by a wish that only sound fulfils."""
-        ids = [one.entity_id for one in home.entities]
+        ids = [one.entity_id for one in self.home.entities]
         led_to = {*await self._of_named_kind(ids, in_any_form=True)}
-        for some in batched(home.entities, _AT_ONCE, strict=False):
+        for some in batched(self.home.entities, _AT_ONCE, strict=False):
             await asyncio.sleep(0)
             led_to |= {
                 one.entity_id
@@ -589,11 +572,13 @@ class RequestCheck:
         is_there = self.hass.states.get(one.entity_id) is not None
         return bool(one.names) and is_there and not self._wanted.isdisjoint(can)
 
-    def _named_places(self, home: Home) -> tuple[AbstractSet[str], AbstractSet[str]]:
+    def _named_places(self) -> tuple[AbstractSet[str], AbstractSet[str]]:
         """Return the areas that the words name, or those on the floors that they name, and the words that do."""
-        rooms = [room for room in home.rooms if self.request.has_word_of(*room.names)]
-        floors = self._named_floors(home)
-        areas = _areas_of(home, rooms or floors)
+        rooms = [
+            room for room in self.home.rooms if self.request.has_word_of(*room.names)
+        ]
+        floors = self._named_floors()
+        areas = _areas_of(self.home, rooms or floors)
         return areas, self.request.words_of(_names_of((*rooms, *floors)))
 
     async def async_is_left_undone(self) -> bool:
@@ -612,7 +597,6 @@ class RequestCheck:
 
     async def _opposite(
         self,
-        home: Home,
         done: AbstractSet[str],
         effects: Effects,
     ) -> str:
@@ -634,8 +618,8 @@ class RequestCheck:
             return opposite
         targets = effects.entity_ids
         is_named = any(
-            self._words_for(home, one)
-            for one in home.all_entities
+            self._words_for(one)
+            for one in self.home.all_entities
             if one.entity_id in targets
         )
         if is_named or await self._of_named_kind(targets, _VERBS):
@@ -653,15 +637,13 @@ class RequestCheck:
 
     def _words_for(
         self,
-        home: Home,
         one: ExposedEntity,
     ) -> frozenset[str]:
         """Return the words of the request that are words of an entity or its room."""
-        return self.request.words_of((*one.names, *_room(home, one.area_id)))
+        return self.request.words_of((*one.names, *_room(self.home, one.area_id)))
 
     async def _which_ones(
         self,
-        home: Home,
         arguments: JsonObject,
         done: AbstractSet[str],
         effects: Effects,
@@ -671,7 +653,6 @@ class RequestCheck:
         Nothing is returned if the call is right.
         """
         chosen = self._chosen_by_name(
-            home,
             arguments,
             done,
             effects,
@@ -679,14 +660,13 @@ class RequestCheck:
         if chosen is None or self.is_about_all:
             return (), False
         rivals = self._rivals(
-            home,
             chosen,
             done,
         )
         led_to = [one.entity for one in rivals if one.is_led_to]
         if not led_to and self._is_only_one(chosen, rivals):
             return (), False
-        if not await self._is_open(home, chosen, rivals, is_led=bool(led_to)):
+        if not await self._is_open(chosen, rivals, is_led=bool(led_to)):
             return (), False
         others = led_to or self._useful(chosen, rivals)
         return [chosen, *(one for one in others if one is not chosen)], bool(led_to)
@@ -703,7 +683,6 @@ class RequestCheck:
 
     async def _is_open(
         self,
-        home: Home,
         chosen: ExposedEntity,
         rivals: Sequence[_Rival],
         *,
@@ -712,7 +691,7 @@ class RequestCheck:
         """Return whether the words name a rival or what all have in common. A room leads to all that is in it."""
         if any(has_name_in(self._words, one.entity.names) for one in rivals):
             return True
-        if not is_led and self.request.has_word_of(*_room(home, chosen.area_id)):
+        if not is_led and self.request.has_word_of(*_room(self.home, chosen.area_id)):
             return False
         shared = set[str].intersection(
             *({*heard_words(" ".join(one.entity.names))} for one in rivals)
@@ -723,7 +702,6 @@ class RequestCheck:
 
     def _chosen_by_name(
         self,
-        home: Home,
         arguments: JsonObject,
         done: AbstractSet[str],
         effects: Effects,
@@ -733,7 +711,7 @@ class RequestCheck:
         if len(targets) != 1 or not isinstance(arguments.get("name"), str):
             return None
         chosen = next(
-            (one for one in home.all_entities if one.entity_id in targets), None
+            (one for one in self.home.all_entities if one.entity_id in targets), None
         )
         if chosen is None or chosen.domain in _UNCHOSEN:
             return None
@@ -743,7 +721,6 @@ class RequestCheck:
 
     def _rivals(
         self,
-        home: Home,
         chosen: ExposedEntity,
         done: AbstractSet[str],
     ) -> Sequence[_Rival]:
@@ -752,19 +729,21 @@ class RequestCheck:
         Words that lead to another one outweigh the room of the person, and, if they say
         its name, what needs doing.
         """
-        of_domain = [one for one in home.all_entities if one.domain == chosen.domain]
+        of_domain = [
+            one for one in self.home.all_entities if one.domain == chosen.domain
+        ]
         kinds = entity_kinds(self.hass, [one.entity_id for one in of_domain])
         kind = kinds[chosen.entity_id]
         alike = [one for one in of_domain if kinds[one.entity_id] == kind]
         if self._is_named(chosen.entity_id, alike):
             return ()
         reached = _states_of("reached", done)
-        of_chosen = self._words_for(home, chosen)
+        of_chosen = self._words_for(chosen)
         rivals = list[_Rival]()
         for one in alike:
             if one is not chosen and one.entity_id in self._taken:
                 continue
-            words = self._words_for(home, one)
+            words = self._words_for(one)
             if not words >= of_chosen:
                 continue
             state = self.hass.states.get(one.entity_id)
@@ -794,7 +773,6 @@ class RequestCheck:
 
     async def _option(
         self,
-        home: Home,
         one: ExposedEntity,
         arguments: JsonObject,
         first: CallReview,
@@ -809,7 +787,7 @@ class RequestCheck:
         beside = {
             name: value for name, value in arguments.items() if name not in SELECTING
         }
-        rooms = _room(home, one.area_id)[:1]
+        rooms = _room(self.home, one.area_id)[:1]
         for place in ({}, *({"area": room} for room in rooms)):
             review = await review_of({**beside, "name": one.names[0], **place})
             if review.effects.is_known and review.effects.actions == wanted:
@@ -830,10 +808,10 @@ class RequestCheck:
             len(form) - len(word) < _ENDING for word in self.request.words_of((form,))
         )
 
-    def _unknown_place(self, home: Home) -> str:
+    def _unknown_place(self) -> str:
         """Return what the words name as a place where the home knows none of them; empty if it does."""
         places = self.request.places
-        if words_alike(places, telling_words(*home.all_names)):
+        if words_alike(places, telling_words(*self.home.all_names)):
             return ""
         return " ".join(sorted(places))
 

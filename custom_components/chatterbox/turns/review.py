@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, override
 
+from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.util.json import json_loads_object
@@ -33,6 +34,7 @@ from ..approvals.guard import CallGuard
 from ..approvals.questions import ApprovalScope
 from ..approvals.request_check import RequestCheck
 from ..approvals.review import CallReview, Refusal
+from ..home.entities import async_get_home
 from ..home.request import QUESTION_ENDS
 from ..people.speakers import Asking, in_turn
 from ..records.turn_record import Origin, found_nothing, targets_done
@@ -422,6 +424,7 @@ class AgentReviews:
         is_person = asking is Asking.PERSON
         return RequestCheck(
             self.hass,
+            async_get_home(self.hass, CONVERSATION),
             replace(prepared.tools.request, text=request),
             [text for text in messages if not text.rstrip().endswith(QUESTION_ENDS)],
             chosen=answered.chosen_calls if answered else frozenset(),
