@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cache
-from typing import Final, TypedDict, override
+from typing import Final, override
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.intent import async_device_supports_timers
@@ -171,29 +171,15 @@ def async_get_ringing(hass: HomeAssistant) -> Ringing:
     return _ringing(hass)
 
 
-class _RingingWords(TypedDict):
-    stop: str
-    snooze: str
-    minutes: str
-    """Phrases that put it off for `n` minutes."""
-
-
-_LANGUAGES: Final = read_language_files("ringing", _RingingWords)
+_LANGUAGES: Final = read_language_files("ringing", dict[str, str])
+"""Phrases by what they mean: `stop`, `snooze`, and `minutes`, which put an alarm off for `n` minutes."""
 
 
 @cache
 def _phrases(language: str) -> PhraseTree[str] | None:
     """Return the words to an alarm in a language, if there are any; the values are the keys of its file."""
     words = _LANGUAGES.get(base_language(language))
-    if words is None:
-        return None
-    return phrase_tree(
-        {
-            "stop": words["stop"],
-            "snooze": words["snooze"],
-            "minutes": words["minutes"],
-        }
-    )
+    return phrase_tree(words) if words else None
 
 
 def recognize_while_ringing(
