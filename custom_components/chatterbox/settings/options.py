@@ -5,11 +5,11 @@ Validates values. Forms (`flows/`) show the options, and `settings/agent.py` rea
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final, Literal
 
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 from homeassistant.helpers import llm
-from pydantic import ConfigDict
+from pydantic import with_config
 
 from ..agent.protocols import HookPoint
 from ..agent.text import read_data_file
@@ -50,11 +50,10 @@ class NumberOption:
         return f"{_plain(self.least)}\N{EN DASH}{_plain(self.most)}"
 
 
+@with_config(extra="forbid")
 @dataclass(frozen=True, slots=True)
 class Option:
     """A field in the forms of agents and AI tasks; see `options.toml`."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     number: NumberOption | None = None
     kinds: frozenset[ServiceKind] = frozenset(ServiceKind) - {ServiceKind.OFFLINE}

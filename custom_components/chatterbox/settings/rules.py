@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, time
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Final, TypedDict, cast
+from typing import Annotated, Any, Final, TypedDict, cast
 
 from homeassistant.config_entries import (
     SIGNAL_CONFIG_ENTRY_CHANGED,
@@ -32,7 +32,6 @@ from homeassistant.util.signal_type import SignalType
 from pydantic import (
     AfterValidator,
     AwareDatetime,
-    ConfigDict,
     Field,
     PlainSerializer,
     PlainValidator,
@@ -102,11 +101,10 @@ type _Some[Value] = Annotated[
 ]
 
 
+@with_config(extra="forbid")
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
     """A part of every day in local time; it spans midnight when it ends earlier than it begins."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     after: _Time
     """Included."""
@@ -127,6 +125,7 @@ class TimeWindow:
         return now >= self.after or now < self.before
 
 
+@with_config(extra="forbid")
 @dataclass(
     frozen=True,
     slots=True,
@@ -134,8 +133,6 @@ class TimeWindow:
 )
 class Rule:
     """A verdict, and the conditions under which it applies: all given conditions, each by any of its values."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     verdict: Verdict
     domains: _Some[_Domain] = frozenset()
@@ -194,11 +191,10 @@ class TrustLevel(StrEnum):
     """Its tools that change something are not offered."""
 
 
+@with_config(extra="forbid")
 @dataclass(frozen=True, slots=True)
 class ToolSource:
     """The owner's trust in a source of tools."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     level: TrustLevel | None = None
     affects: _Some[_TargetId] = frozenset()
