@@ -25,7 +25,7 @@ from .agent.protocols import HookPoint
 from .agent.providers.failures import server_refusing_tools
 from .agent.text import uncapitalized
 from .const import DOMAIN
-from .internals.assist_pipeline import assistants
+from .internals.assist_pipeline import assistants, settings_of_assistant
 
 if TYPE_CHECKING:  # it needs packages of its own
     from homeassistant.components.assist_pipeline.models import Pipeline
@@ -464,8 +464,7 @@ class _ChangeAssistant(ConfirmRepairFlow):
             ):
                 settings = {
                     key: data.get(key, value)
-                    for key, value in pipeline.to_json().items()
-                    if key != "id"
+                    for key, value in settings_of_assistant(pipeline).items()
                 }
                 await store.async_update_item(pipeline_id, settings)
         return await super().async_step_confirm(user_input)

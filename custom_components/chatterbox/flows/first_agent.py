@@ -25,7 +25,7 @@ from ..approvals.examples import async_example_requests
 from ..const import CONF_PIN, DOMAIN, ServiceKind
 from ..effects.recognition import async_recognize
 from ..home.entity_matches import entity_name
-from ..internals.assist_pipeline import assistants
+from ..internals.assist_pipeline import assistants, settings_of_assistant
 from ..runtime.earlier_agents import async_get_earlier_agents
 from ..runtime.rule_labels import async_get_rule_labels
 from ..settings.agent import EntryData
@@ -316,11 +316,7 @@ async def async_use_agent(
             source = pipeline_id
         if source not in store.data:  # removed while the form was open
             continue
-        settings = {
-            key: value
-            for key, value in store.data[source].to_json().items()
-            if key != "id"
-        } | answers
+        settings = settings_of_assistant(store.data[source]) | answers
         if pipeline_id == _NEW_ASSISTANT:
             made = await store.async_create_item(settings | {"name": name})
             await async_get_earlier_agents(hass).async_note_made(

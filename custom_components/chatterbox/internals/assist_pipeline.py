@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Final
 
 from homeassistant.core import HomeAssistant
 
+from ..agent.messages import JsonObject
 from ..const import LOGGER
 from .reliance import Reliance
 
 if TYPE_CHECKING:  # it needs packages of its own
+    from homeassistant.components.assist_pipeline.models import Pipeline
     from homeassistant.components.assist_pipeline.pipeline import (
         PipelineData,
         PipelineStorageCollection,
@@ -36,6 +38,11 @@ def assistants(hass: HomeAssistant) -> PipelineStorageCollection | None:
     """Return the assistants; None if the home has none. Source: `runtime.PipelineData`."""
     found = _STORE.find(hass)
     return found.pipeline_store if found else None
+
+
+def settings_of_assistant(pipeline: Pipeline) -> JsonObject:
+    """Return the settings of an assistant, as they are changed."""
+    return {key: value for key, value in pipeline.to_json().items() if key != "id"}
 
 
 def debug_runs(hass: HomeAssistant) -> Iterable[Mapping[str, dict[str, object]]]:

@@ -23,13 +23,20 @@ from pydantic import TypeAdapter
 
 from ..agent.messages import JsonObject
 from ..const import DOMAIN, home_singleton
-from ..internals.assist_pipeline import ASSIST_PIPELINE, assistants
+from ..internals.assist_pipeline import (
+    ASSIST_PIPELINE,
+    assistants,
+    settings_of_assistant,
+)
 from ..repairs import async_report_disabled_agents
 from ..settings.agent import existing_agents
 from ..settings.stored_file import StoredFile
 
 if TYPE_CHECKING:  # it needs packages of its own
     from homeassistant.components.assist_pipeline.models import Pipeline
+    from homeassistant.components.assist_pipeline.pipeline import (
+        PipelineStorageCollection,
+    )
 
 _ENGINE: Final = "conversation_engine"
 _PREFERS_LOCAL: Final = "prefer_local_intents"
@@ -178,6 +185,7 @@ class EarlierAgents:
             )
             if agent is not None and agent not in existing:
                 await self._async_restore(
+                    store,
                     pipeline,
                     before or Takeover(agent),
                 )
@@ -266,18 +274,17 @@ class EarlierAgents:
                 pipeline = store.data.get(pipeline_id)
                 if pipeline and pipeline.conversation_engine == data["old_entity_id"]:
                     await store.async_update_item(
-                        pipeline.id, _settings(pipeline) | {_ENGINE: entity.entity_id}
+                        pipeline.id,
+                        settings_of_assistant(pipeline) | {_ENGINE: entity.entity_id},
                     )
         await self._async_report()
 
     async def _async_restore(
         self,
+        store: PipelineStorageCollection,
         pipeline: Pipeline,
         before: Takeover,
     ) -> None:
-        store = assistants(self._hass)
-        if store is None:
-            return
         is_as_made = before.made is not None and before.made == _others(pipeline)
         if is_as_made and store.async_get_preferred_item() != pipeline.id:
             await store.async_delete_item(pipeline.id)
@@ -293,7 +300,7 @@ class EarlierAgents:
         )
         await store.async_update_item(
             pipeline.id,
-            _settings(changed),
+            settings_of_assistant(changed),
         )
 
     def _earlier(
@@ -373,14 +380,10 @@ def _to_json(takeovers: Mapping[str, Sequence[Takeover]]) -> JsonObject:
     return known
 
 
-def _settings(pipeline: Pipeline) -> JsonObject:
-    return {key: value for key, value in pipeline.to_json().items() if key != "id"}
-
-
 def _others(pipeline: Pipeline) -> JsonObject:
     return {
         key: value
-        for key, value in _settings(pipeline).items()
+        for key, value in settings_of_assistant(pipeline).items()
         if key not in {_ENGINE, _PREFERS_LOCAL}
     }
 
