@@ -38,7 +38,6 @@ from .usage.tracker import AgentUsage, LastTurn, async_get_usage_tracker, today
 
 PARALLEL_UPDATES = 0
 
-_DOLLARS: Final = "USD"
 _CENT_PARTS: Final = 4
 """One answer often costs less than a cent."""
 
@@ -90,7 +89,7 @@ def _money(
         value=lambda numbers: value(numbers) if numbers.has_price else None,
         period_start=period_start,
         device_class=SensorDeviceClass.MONETARY,
-        native_unit_of_measurement=_DOLLARS,
+        native_unit_of_measurement="USD",
         state_class=SensorStateClass.TOTAL,
         suggested_display_precision=2 if period_start else _CENT_PARTS,
     )

@@ -1,6 +1,6 @@
 """The switch of guest mode: one for the whole home, whatever its services are."""
 
-from typing import Any, Final, override
+from typing import Any, override
 
 from homeassistant.components.switch import SwitchEntity
 from homeassistant.const import EntityCategory
@@ -17,7 +17,6 @@ from .runtime.agents import ChatterboxConfigEntry
 from .settings.rules import SIGNAL_HOME_RULES, async_get_home_rules
 
 PARALLEL_UPDATES = 0
-_PART: Final = "guest_mode"
 
 
 async def async_setup_entry(
@@ -46,7 +45,7 @@ class GuestModeSwitch(SwitchEntity):
     _attr_should_poll = False
     _attr_entity_category = EntityCategory.CONFIG
     """So that assistants do not see it; no agent may end guest mode anyway."""
-    _attr_translation_key = _PART
+    _attr_translation_key = "guest_mode"
     _attr_unique_id = GUEST_MODE
 
     def __init__(self, hass: HomeAssistant) -> None:

@@ -35,7 +35,6 @@ class _Wordings(BaseModel):
 
 
 _DATA: Final = read_data_file(__file__, _Wordings)
-_STEP: Final = "volume_step"
 _VOLUMES: Final = (
     "media_player.volume_up",
     "media_player.volume_down",
@@ -295,7 +294,7 @@ def _said_of(
                 **run.slots,
             }
             wording = _DATA.intents.get(run.intent_type, wording)
-    step = given.get(_STEP)
+    step = given.get("volume_step")
     if step is not None and action.action in _VOLUMES:
         wording = _VOLUMES[str(step).startswith(("d", "-"))]
     named = _DATA.settings.get(

@@ -15,7 +15,6 @@ from .answers.language import action_words, is_about_all, language_code
 from .answers.yes_or_no import Meaning, understand_answer
 from .policy import lets_in
 
-_DISARMS: Final = "alarm_control_panel.alarm_disarm"
 _SHORTEST_WORD: Final = 3
 """Letters of a word that can be about a device."""
 _SOURCES: Final = {
@@ -87,7 +86,7 @@ class Wish:
         actions = effects.actions
         if not (
             lets_in(self.hass, effects)
-            or any(one.action == _DISARMS for one in actions)
+            or any(one.action == "alarm_control_panel.alarm_disarm" for one in actions)
         ):
             return True
         words = heard_words(self.request)

@@ -124,7 +124,6 @@ def judge(  # noqa: PLR0913, PLR0917  # each of these alone changes the verdict
     )
 
 
-_READ: Final = "homeassistant.get_state"
 NEVER_ENDED: Final = Rule(
     verdict=Verdict.DENY, entities=frozenset({f"switch.{GUEST_MODE}"})
 )
@@ -162,7 +161,10 @@ def _of_guest(
     named = replace(call.effects, annotations=None)
     parts = [CallEffects(one.intent_type, one.effects) for one in runs]
     for number, run in enumerate(runs):
-        reads = [EntityAction(one, _READ) for one in entities_read(hass, run)]
+        reads = [
+            EntityAction(one, "homeassistant.get_state")
+            for one in entities_read(hass, run)
+        ]
         if reads:
             parts[number] = CallEffects(
                 run.intent_type,

@@ -80,7 +80,6 @@ _WHOLLY_OPEN: Final = 100
 """%."""
 SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"})
 """Arguments that select entities and say nothing of what is done to them."""
-_LOUDNESS: Final = "HassSetVolumeRelative"
 _UNCHOSEN: Final = frozenset(
     {
         "automation",
@@ -979,7 +978,7 @@ def _by_tool(
     """Yield what is done by a tool whose actions do not tell it."""
     name = tool.rpartition("__")[2]
     yield from _TABLES["tools"].get(name, ())
-    if name == _LOUDNESS:
+    if name == "HassSetVolumeRelative":
         step = str(arguments.get("volume_step", ""))
         yield "quieter" if fold(step).startswith(("-", "down")) else "louder"
 

@@ -1,7 +1,5 @@
 """Tells which model is good for a home: puts requests to agents, without any effect, and grades the answers."""
 
-from typing import Final
-
 import voluptuous as vol
 from homeassistant.core import (
     HomeAssistant,
@@ -15,14 +13,12 @@ from ..const import DOMAIN
 from .commands import ORDER_FIELDS, async_register_commands, order_of
 from .trials import async_get_trials
 
-_SERVICE: Final = "evaluate"
-
 
 def async_setup_evaluate(hass: HomeAssistant) -> None:
     """Register the action and the commands."""
     schema = vol.Schema(ORDER_FIELDS)
     async_register_admin_service(
-        hass, DOMAIN, _SERVICE, _async_evaluate, schema, SupportsResponse.ONLY
+        hass, DOMAIN, "evaluate", _async_evaluate, schema, SupportsResponse.ONLY
     )
     async_register_commands(hass)
 

@@ -10,9 +10,6 @@ from ..effects.effect import Effects
 
 _STATES: Final = read_data_file(__file__, dict[str, str])
 STATE: Final = "state"
-_ACTION: Final = "action"
-_ON = "on"
-_OFF = "off"
 _OFF_AT_ZERO: Final = ("brightness", "percentage")
 _UNKNOWN: Final = ""
 """Stands for the entities of a call whose effects are unknown, or are on no entity."""
@@ -32,11 +29,11 @@ def predicted_changes(effects: Effects, arguments: JsonObject) -> Changes:
     for action in sorted(effects.actions):
         service = action.action.partition(".")[2]
         state = _STATES.get(action.action) or _STATES.get(f"*.{service}")
-        if state == _ON and any(
+        if state == "on" and any(
             same_value(0, given.get(name)) for name in _OFF_AT_ZERO
         ):
-            state = _OFF
-        new = {STATE: state} if state else {_ACTION: action.action}
+            state = "off"
+        new = {STATE: state} if state else {"action": action.action}
         changes[action.entity_id] = changes.get(action.entity_id, {}) | new | given
     is_known = effects.is_known or (
         effects.annotations and effects.annotations.read_only

@@ -34,7 +34,6 @@ DROPDOWN = SelectSelectorMode.DROPDOWN
 LIST = SelectSelectorMode.LIST
 KNOWN_SECRET: Final = "•" * 8
 """Stands for a stored secret, so that no form ever contains it."""
-_FRONTEND: Final = "frontend"
 _MARKUP: Final = str.maketrans(
     {sign: f"\\{sign}" for sign in set(string.punctuation) - set(",;'?%")}
 )
@@ -112,7 +111,9 @@ async def async_viewer_language(hass: HomeAssistant) -> str:
             .strip()
             or language
         )
-        if _FRONTEND in hass.config.components and (user := request.get(KEY_HASS_USER)):
+        if "frontend" in hass.config.components and (
+            user := request.get(KEY_HASS_USER)
+        ):
             language = await async_profile_language(hass, user.id) or language
     return await async_closest_language(hass, language)
 

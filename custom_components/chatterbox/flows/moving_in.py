@@ -100,7 +100,6 @@ class _Source:
     """None for that of the profile."""
 
 
-_EXTENDED: Final = "extended_openai_conversation"
 _SOURCES: Final = read_data_file(__file__, dict[str, _Source])
 """By domain."""
 
@@ -180,7 +179,9 @@ class ForeignAgent:
                 data[ours] = value
         apis = self.stored.get(
             CONF_LLM_HASS_API,
-            [llm.LLM_API_ASSIST] if self.entry.domain == _EXTENDED else [],
+            [llm.LLM_API_ASSIST]
+            if self.entry.domain == "extended_openai_conversation"
+            else [],
         )
         data[CONF_LLM_HASS_API] = [
             api for api in as_list(apis) if isinstance(api, str) and api

@@ -81,10 +81,7 @@ async def _async_open(
     )
 
     async def offer() -> Question | None:
-        question = await schedule.async_ask(
-            missed[0],
-            here,
-        )
+        question = await schedule.async_ask(missed[0], here)
         if question:
             spoken_news.append(missed[0])
         return question

@@ -366,9 +366,6 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
 
 
 _NOW: Final = "broadcast_now"
-_SOON: Final = "broadcast_soon"
-_IN_THE_MORNING: Final = "broadcast_morning"
-_KEPT: Final = "broadcast_kept"
 _UNREACHED: Final = "spoken_unreachable_targets"
 _SILENT: Final = "broadcast_silent"
 
@@ -437,14 +434,14 @@ class _Delivery:
     def _key(self, one: _Listener) -> str:
         """Return the key of the sentence that tells when a listener hears it."""
         if self.night_ends:
-            return _IN_THE_MORNING
+            return "broadcast_morning"
         if not one.entity_id:
             if phones_of(self.hass, one.asker.user_id):
                 return _NOW
-            return _KEPT
+            return "broadcast_kept"
         if self.hass.states.is_state(one.entity_id, IDLE):
             return _NOW
-        return _SOON
+        return "broadcast_soon"
 
 
 async def async_recognize_broadcast(

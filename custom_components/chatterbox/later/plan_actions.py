@@ -44,7 +44,6 @@ _WHEN: Final = "when"
 _TRIGGER: Final = "trigger"
 _SATELLITE: Final = "satellite_id"
 _PLAN_ID: Final = "plan_id"
-_ANNOUNCE: Final = "assist_satellite.announce"
 
 _PLAN_SCHEMA: Final = vol.All(
     vol.Schema(
@@ -118,7 +117,7 @@ async def _async_asker(call: ServiceCall) -> Asker:
     hass = call.hass
     user_id = call.context.user_id
     satellite_id = call.data.get(_SATELLITE, "")
-    announcing = EntityAction(satellite_id, _ANNOUNCE)
+    announcing = EntityAction(satellite_id, "assist_satellite.announce")
     if satellite_id and not await async_is_permitted(
         hass, user_id, Effects(actions=frozenset({announcing}))
     ):

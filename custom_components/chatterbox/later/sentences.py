@@ -109,7 +109,6 @@ _TIMERS: Final = frozenset(
         intent.INTENT_UNPAUSE_TIMER,
     }
 )
-_ADDED: Final = "HassListAddItem"
 _KINDS: Final = frozenset(ReminderKind)
 _MOVES: Final = {("move", kind) for kind in _KINDS - {ReminderKind.TIMER}}
 _ON_KNOWN: Final = frozenset({"ask", "cancel"})
@@ -150,7 +149,10 @@ async def async_recognize_plan(
     reading = await async_read_sentence(hass, plain)
     times = times_in(user_input.text, language)
     # The item of a list may have a time.
-    if any(one.intent == _ADDED for one in reading.calls) or len(times) > _MOST_TIMES:
+    if (
+        any(one.intent == "HassListAddItem" for one in reading.calls)
+        or len(times) > _MOST_TIMES
+    ):
         return found
     user_id = user_input.context.user_id
     known = await async_known_plans(

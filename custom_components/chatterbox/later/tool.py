@@ -86,7 +86,6 @@ _ACT_ALWAYS: Final = "act_always"
 _EACH_TIME: Final = "always"
 """The kind of a call whose other arguments tell what is done each time."""
 _ALL: Final = "all"
-_ME: Final = "me"
 _SAY_EVERY: Final = "Give when as it was said, such as 'every day at 8'."
 _LONGEST_CALL: Final = 4_000
 """Characters of arguments, as many as an audit record shows."""
@@ -512,7 +511,7 @@ def _entity(call: OwnCall, name: str) -> str:
         ),
         None,
     )
-    if person and (plain_name(name) == _ME or name == person.entity_id):
+    if person and (plain_name(name) == "me" or name == person.entity_id):
         return person.entity_id
     found = sorted(entities_called(call.hass, CONVERSATION, name))
     if len(found) != 1:

@@ -39,8 +39,6 @@ from .permissions import async_register_permissions
 from .turn_view import TurnViews
 from .turns import async_register_turns
 
-_TITLE: Final = "Chatterbox"
-_ICON: Final = "mdi:forum-outline"
 _ELEMENT: Final = "chatterbox-panel"
 """The web component of the page. Its sources are in `frontend/`."""
 _FILE: Final = Path(__file__).parent / "dist" / "panel.js"
@@ -119,8 +117,8 @@ class _SideBar:
                 self.hass,
                 DOMAIN,
                 _ELEMENT,
-                _TITLE,
-                _ICON,
+                "Chatterbox",
+                "mdi:forum-outline",
                 module_url=self.url,
                 require_admin=not for_all,
             )

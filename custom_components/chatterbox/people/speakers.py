@@ -243,7 +243,6 @@ async_get_context_watch: Final = home_singleton("context_watch", ContextWatch)
 """Returns the watch, which starts with the first call."""
 
 
-_PERSON_DOMAIN: Final = "person"
 _USER_ID: Final = "user_id"
 """Attribute of a person."""
 
@@ -393,7 +392,7 @@ def person_id_of(hass: HomeAssistant, user_id: str) -> str:
     """Return the id of the person of a user, or else the id of the user. It survives a new name or entity id."""
     persons = (
         state
-        for state in hass.states.async_all(_PERSON_DOMAIN)
+        for state in hass.states.async_all("person")
         if state.attributes.get(_USER_ID) == user_id
     )
     return next(

@@ -15,7 +15,6 @@ from ...agent.messages import JsonObject, JsonValue, ToolChoiceMode, ToolDefinit
 from .body import BY_VALUE, FunctionName, Part, parse_part, unsupported
 from .errors import ApiError, bad_value
 
-_TOOLS: Final = "tools"
 _CHOICE: Final = "tool_choice"
 _REMOTE_FIELDS: Final = (
     "server_url",
@@ -176,7 +175,7 @@ def read_tools(tools: Sequence[JsonValue] | None) -> RequestedTools:
     hosted: dict[str, HostedTools] = {}
     echo: list[JsonObject] = []
     for index, tool in enumerate(tools):
-        place = f"{_TOOLS}[{index}]"
+        place = f"tools[{index}]"
         match tool:
             case {"type": "function"}:
                 sent = parse_part(
