@@ -248,7 +248,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=DOMAIN):
         self,
         number: int,
         server: FoundServer,
-        model: str = "",
+        model: str,
     ) -> str:
         """Add the step behind a choice of the menu: Home Assistant finds the steps of a flow by their names."""
         setattr(

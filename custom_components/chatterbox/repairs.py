@@ -323,7 +323,7 @@ def async_report_history(
     address: str,
     key: str,
     placeholders: Mapping[str, str],
-    put_aside: str = "",
+    put_aside: str,
 ) -> None:
     """Report the trouble of the history at an address under the key of an issue; an empty key ends the issue.
 

@@ -90,7 +90,7 @@ class UncheckedObjectSelector(Unchecked, ObjectSelector):
     """A field for rows that the form reads itself."""
 
 
-def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Schema:
+def approval_schema(labels: RuleLabels, opened: Collection[str]) -> vol.Schema:
     """Return the form. The sections in `opened` are expanded."""
     notified_entities = EntitySelector({"domain": Platform.NOTIFY, "multiple": True})
     callers = EntitySelector(

@@ -58,7 +58,7 @@ class Unchecked:
 
 def docs_url(
     hass: HomeAssistant,
-    step_id: str = "",
+    step_id: str,
 ) -> str:
     """Return the address of the section of the docs that explains a step, by default of setting up."""
     site = (async_get_loaded_integration(hass, DOMAIN).documentation or "").rstrip("/")

@@ -235,7 +235,7 @@ def find_model(backend: Backend, model: str) -> ModelInfo:
 
 
 def approval_decisions(
-    responses: Sequence[ApprovalResponseItem], answered: frozenset[str] = frozenset()
+    responses: Sequence[ApprovalResponseItem], answered: frozenset[str]
 ) -> ApprovalDecisions | None:
     """Return the decisions of a client; None without any. Raises `ApiError` (400) unless they answer one response.
 
