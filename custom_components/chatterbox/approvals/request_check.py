@@ -409,13 +409,11 @@ class RequestCheck:
 
     async def async_propose(self) -> Sequence[ToolCall]:
         """Return calls that do what the words want, and that the person is asked about; none if that is not plain."""
-        if self.tools and self.can_ask:
-            meant = await self._async_meant()
-        else:
-            meant = ()
+        if not (self.tools and self.can_ask):
+            return ()
         calls = [
             call
-            for one in meant
+            for one in await self._async_meant()
             if self._is_left(one) and (call := self._call_for(one))
         ]
         if len(calls) <= _MOST_NAMED:
@@ -424,11 +422,11 @@ class RequestCheck:
 
     async def async_leaves_out(self, targets: AbstractSet[str]) -> Deny | None:
         """Return why a call does not run that is for some of all that the words mean: calls for all are proposed."""
-        if self.is_about_all:
-            meant = await self._async_meant()
-        else:
-            meant = ()
-        left = {one.entity_id for one in meant if self._is_left(one)}
+        if not self.is_about_all:
+            return None
+        left = {
+            one.entity_id for one in await self._async_meant() if self._is_left(one)
+        }
         if not targets < left or len(await self.async_propose()) != len(left):
             return None
         self.proposes = True

@@ -223,18 +223,14 @@ class ForeignAgent:
             return self._carried_search(value)
         number = NUMBERS.get(ours)
         if number:
+            if value in (None, ""):
+                return None
             try:
-                if value in (None, ""):
-                    value = None
-                else:
-                    value = float(value)
+                value = float(value)
             except TypeError, ValueError:
                 return None
-            value = (
-                int(value)
-                if value is not None and number.step == 1 and value.is_integer()
-                else value
-            )
+            if number.step == 1 and value.is_integer():
+                value = int(value)
         if dict(set_options({ours: value})) and not find_problems({ours: value}):
             return value
         return None

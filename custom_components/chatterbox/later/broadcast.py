@@ -541,11 +541,9 @@ def _has_voices(hass: HomeAssistant) -> bool:
     """Return whether there is a satellite, or else a speaker and a voice for it, whatever they do at the moment."""
     if hass.states.async_entity_ids(_SATELLITE):
         return True
-    if speech_engine(hass):
-        players = hass.states.async_all(MEDIA_PLAYER)
-    else:
-        players = []
-    return any(_is_speaker(one) for one in players)
+    return bool(speech_engine(hass)) and any(
+        map(_is_speaker, hass.states.async_all(MEDIA_PLAYER))
+    )
 
 
 BROADCAST: Final = OwnTool(

@@ -173,11 +173,10 @@ async def _async_waiting(
 async def _async_is_owner(call: ServiceCall) -> bool:
     """Return whether an automation or an administrator calls."""
     user_id = call.context.user_id
-    if user_id:
-        user = await call.hass.auth.async_get_user(user_id)
-    else:
-        user = None
-    return user_id is None or (user is not None and user.is_admin)
+    if user_id is None:
+        return True
+    user = await call.hass.auth.async_get_user(user_id)
+    return user is not None and user.is_admin
 
 
 async def _async_cancel(call: ServiceCall) -> None:

@@ -293,14 +293,12 @@ class _Request:
             {"about", "thanks"},
             _SILENT if is_set else {"thanks"},
         )
-        if phrases:
-            before = after[: after.index(phrases[0])]
-        else:
-            before = []
+        if not phrases:
+            return ""
+        before = after[: after.index(phrases[0])]
         is_joined = any(one.role == "about" for one in before)
-        if phrases and (
-            phrases[-1].role in _DENYING
-            or (phrases[0].role in _DENYING and not is_joined)
+        if phrases[-1].role in _DENYING or (
+            phrases[0].role in _DENYING and not is_joined
         ):
             return None
         if any(one.role not in _SILENT for one in phrases):

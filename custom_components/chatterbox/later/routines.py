@@ -43,10 +43,9 @@ async def async_automation(
     plan: FuturePlan,
 ) -> JsonObject | None:
     """Return a routine as the configuration of an automation; None for one that none can be."""
-    if plan.call:
-        calls = await async_get_schedule(hass).async_actions(plan)
-    else:
-        calls = ()
+    if plan.call is None:
+        return None
+    calls = await async_get_schedule(hass).async_actions(plan)
     triggers, conditions = await _async_occasions(hass, plan)
     if not calls or not triggers:
         return None

@@ -430,14 +430,11 @@ class Schedule:
             due=now,
         )
 
-        def begin(stored: Stored) -> Stored:
-            return replace(
+        await self.plans.async_change(
+            lambda stored: replace(
                 stored.without_news({news.id}),
                 plans=(*stored.plans, begun),
-            )
-
-        await self.plans.async_change(
-            begin,
+            ),
             even_unstored=True,
         )
         with actions_in(self._hass, context) as actions:
@@ -571,22 +568,21 @@ class Schedule:
         if plan is None or plan.is_begun:
             return
         condition = plan.condition
-        person_id = plan.asker.person_id
-        ids = condition.entity_ids if condition else ()
-        if not all(may_see(self._hass, one, person_id) for one in ids):
-            await self._async_blind(plan)
-            return
         if condition:
+            person_id = plan.asker.person_id
+            if not all(
+                may_see(self._hass, one, person_id) for one in condition.entity_ids
+            ):
+                await self._async_blind(plan)
+                return
             holds = condition.is_met(self._hass.states)
-        else:
-            holds = True
-        if condition and not holds:
-            await self._async_does_not_hold(
-                plan,
-                condition,
-                is_known=holds is False,
-            )
-            return
+            if not holds:
+                await self._async_does_not_hold(
+                    plan,
+                    condition,
+                    is_known=holds is False,
+                )
+                return
         self._fire(plan, PlanChange.DUE)
         if plan.kind is not PlanKind.ACT:
             await self._async_speak(plan)
@@ -872,14 +868,12 @@ class Schedule:
         """Tell news, unless it is night: then at its end."""
         if self.plans.is_tried:
             return
-        if news.is_urgent:
-            night = None
-        else:
-            night = async_get_home_rules(self._hass).current.night
+        night = async_get_home_rules(self._hass).current.night
         self._unwatch(news.id)
         if news.is_kept:
             return
-        if night and night.holds((now := dt_util.now()).time()):
+        now = dt_util.now()
+        if night and not news.is_urgent and night.holds(now.time()):
             end = datetime.combine(
                 now.date() + timedelta(days=now.time() >= night.before),
                 night.before,
@@ -917,14 +911,8 @@ class Schedule:
         question: Question | None,
     ) -> bool:
         """Tell news where the plan was made, or on the phones of its person; return whether they were told."""
-        if news.plan:
-            kind = await async_reminder_kind(
-                self._hass,
-                news.plan,
-            )
-        else:
-            kind = None
-        if kind is ReminderKind.ALARM:
+        plan = news.plan
+        if plan and await async_reminder_kind(self._hass, plan) is ReminderKind.ALARM:
             is_announced = await async_get_ringing(self._hass).async_ring(news)
         else:
             is_announced = await async_announce(

@@ -925,14 +925,11 @@ def _text_of(call: OwnCall, kind: PlanKind) -> str:
             )
         case PlanKind.ACT:
             arguments = call.arguments[_ARGUMENTS]
-            if isinstance(arguments, dict):
-                sentence = arguments.get("sentence")
-            else:
-                sentence = None
+            given = arguments if isinstance(arguments, dict) else {}
             actions = call.approval.actions if call.approval else ""
-            text = actions or str(sentence or call.arguments[_TOOL])
-            if call.arguments[_TOOL] == BROADCAST_TOOL and isinstance(arguments, dict):
-                parts = (arguments.get("to"), arguments.get("message"))
+            text = actions or str(given.get("sentence") or call.arguments[_TOOL])
+            if call.arguments[_TOOL] == BROADCAST_TOOL and given:
+                parts = (given.get("to"), given.get("message"))
                 text = ": ".join([str(one) for one in parts if one])
             return text[:LONGEST_TEXT]
 

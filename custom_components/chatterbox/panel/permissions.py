@@ -525,19 +525,16 @@ async def _async_set_pin(
     else:
         new = None
 
-    def change(rules: HomeRules) -> HomeRules:
-        return with_pin(
+    return await _async_change(
+        viewer,
+        data,
+        lambda rules: with_pin(
             replace(
                 rules,
                 pin=new if "new_password" in data else rules.pin,
             ),
             data["uses"],
-        )
-
-    return await _async_change(
-        viewer,
-        data,
-        change,
+        ),
     )
 
 
