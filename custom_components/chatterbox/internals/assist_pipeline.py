@@ -49,15 +49,11 @@ def debug_runs(hass: HomeAssistant) -> Iterable[Mapping[str, dict[str, object]]]
     """Return the data of the last event of each type of each debug run. Source: `runtime.PipelineRunDebug`."""
     found = _DEBUG.find(hass)
     try:
-        if found:
-            runs = [
-                run for runs in found.pipeline_debug.values() for run in runs.values()
-            ]
-        else:
-            runs = []
+        pipelines = found.pipeline_debug.values() if found else ()
         return [
             {event.type: event.data for event in run.events if event.data}
-            for run in runs
+            for runs in pipelines
+            for run in runs.values()
         ]
     except AttributeError, TypeError:
         LOGGER.warning(

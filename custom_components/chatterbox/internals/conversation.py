@@ -84,13 +84,13 @@ async def async_recognized(
 ) -> RecognizeResult | None:
     """Return what the built-in agent recognizes with certainty, if it finds all that is named."""
     agent = built_in_agent(hass, user_input.text)
-    if agent:
-        found = await agent.async_recognize_intent(user_input)
-    else:
-        found = None
-    if found is None or found.unmatched_entities:
-        return None
-    return found
+    if (
+        agent
+        and (found := await agent.async_recognize_intent(user_input))
+        and not found.unmatched_entities
+    ):
+        return found
+    return None
 
 
 def slots_of(found: RecognizeResult) -> dict[str, JsonValue]:

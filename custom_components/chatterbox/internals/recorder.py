@@ -259,11 +259,7 @@ async def async_consumption(
         found = _ENERGY.find(hass)
     else:
         found = None
-    if found:
-        preferences = (await found.async_get_manager(hass)).data
-    else:
-        preferences = None
-    if not preferences:
+    if not found or not (preferences := (await found.async_get_manager(hass)).data):
         return {}, frozenset()
     devices = {
         one["stat_consumption"]: one.get("name", "")

@@ -55,14 +55,11 @@ def script_of(
     domain = entity_id.partition(".")[0]
     component = hass.data.get(domain)
     if isinstance(component, EntityComponent):
-        entity = component.get_entity(entity_id)
-    else:
-        entity = None
-    script: object = getattr(
-        entity,
-        _ATTRIBUTES.get(domain, ""),
-        None,
-    )
-    if isinstance(script, Script):
-        return script
+        script: object = getattr(
+            component.get_entity(entity_id),
+            _ATTRIBUTES.get(domain, ""),
+            None,
+        )
+        if isinstance(script, Script):
+            return script
     return None

@@ -547,7 +547,10 @@ class _Sentence:
         return bool(time.words and await async_recognize(self.hass, device))
 
     def _means_all(
-        self, words: PlanWords, time: str, plans: Sequence[FuturePlan]
+        self,
+        words: PlanWords,
+        time: str,
+        plans: Sequence[FuturePlan],
     ) -> bool:
         """Return whether all of some plans are to be cancelled: no single day of one, and none of "by seven"."""
         has_days = names_days(time, self.language)
@@ -576,7 +579,10 @@ class _Sentence:
         )
 
     async def _async_timers(
-        self, time: TimeInSentence, words: PlanWords, theirs: RecognizedRequest | None
+        self,
+        time: TimeInSentence,
+        words: PlanWords,
+        theirs: RecognizedRequest | None,
     ) -> RecognizedRequest | None:
         """Return the request that names or counts all timers: those among the plans, and those of devices.
 
@@ -773,7 +779,10 @@ class _Sentence:
         return "stop" in acts and "pause" not in acts
 
     def _timers_meant(
-        self, name: str, called: str, slots: Mapping[str, JsonValue]
+        self,
+        name: str,
+        called: str,
+        slots: Mapping[str, JsonValue],
     ) -> Sequence[FuturePlan]:
         """Return the timers among the plans that an intent names; a question without a name is about all."""
         started = delay_of(
@@ -802,7 +811,10 @@ class _Sentence:
         return []
 
     def _about_timers(
-        self, name: str, timers: Sequence[FuturePlan], seconds: int
+        self,
+        name: str,
+        timers: Sequence[FuturePlan],
+        seconds: int,
     ) -> RecognizedRequest:
         """Return the request that does what an intent does with some timers among the plans."""
         match name:
@@ -1325,7 +1337,10 @@ def _is_local(history: Transcript) -> bool:
 
 
 async def _async_guessed(
-    hass: HomeAssistant, user_input: ConversationInput, *, is_delayed: bool
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    *,
+    is_delayed: bool,
 ) -> RecognizedRequest | None:
     """Return a command that is read word by word, if its effects are known.
 

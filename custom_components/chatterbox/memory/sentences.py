@@ -98,13 +98,9 @@ def _ends_in(
     """
     for time in times_in(text, language):
         words = without_until(time.words, language)
-        if words != time.words:
-            ends = end_of(
-                hass,
-                words,
-                language,
-            )
-        else:
-            ends = None
-        if ends and is_whole_day(ends):
+        if (
+            words != time.words
+            and (ends := end_of(hass, words, language))
+            and is_whole_day(ends)
+        ):
             yield words, time

@@ -597,13 +597,9 @@ async def _async_automation(
 ) -> JsonObject:
     """Return a routine as the configuration of an automation."""
     plan = _known_plan(viewer, data["plan_id"])
-    if plan.is_routine:
-        config = await async_automation(viewer.hass, plan)
-    else:
-        config = None
-    if config is None:
-        raise CommandRefused(REFUSED, "later_no_automation")
-    return config
+    if plan.is_routine and (config := await async_automation(viewer.hass, plan)):
+        return config
+    raise CommandRefused(REFUSED, "later_no_automation")
 
 
 async def _async_cancel_plan(

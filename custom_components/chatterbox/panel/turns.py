@@ -159,7 +159,7 @@ async def _async_list(viewer: Viewer, data: CommandData) -> TurnPage:
         raise trouble
     taken = [*islice(_merged(pages), most)]
     views = await _async_views(viewer, data)
-    last = [_NOTHING_TAKEN if seq is None else seq for seq in before]
+    last = [*map(_or_newest, before)]
     rows: list[TurnRow] = []
     for number, one in taken:
         last[number] = one.seq
@@ -215,6 +215,10 @@ def _merged(
         *numbered,
         key=lambda found: -found[1].turn.ended_at,
     )
+
+
+def _or_newest(seq: int | None) -> int:
+    return _NOTHING_TAKEN if seq is None else seq
 
 
 def _query(
