@@ -880,7 +880,12 @@ DELETE_EVENT: Final = _changing(
         _CALENDAR,
     ),
     _CHANGES,
-    _Change("calendar.delete_event", "deleted", _async_resolved_delete, _async_delete),
+    _Change(
+        "calendar.delete_event",
+        "deleted",
+        _async_resolved_delete,
+        _async_delete,
+    ),
 )
 MOVE_EVENT: Final = _changing(
     "move",
@@ -892,5 +897,10 @@ MOVE_EVENT: Final = _changing(
         _CALENDAR,
     ),
     _CHANGES,
-    _Change("calendar.update_event", "moved", _async_resolved_move, _async_move),
+    _Change(
+        "calendar.update_event",
+        "moved",
+        _async_resolved_move,
+        _async_move,
+    ),
 )

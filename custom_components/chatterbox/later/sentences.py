@@ -1083,7 +1083,11 @@ class _Sentence:
                     "arguments": {SENTENCE: undoing},
                     _FIRST: command.text,
                 }
-                return self._with_call(replace(_COMMAND, first=command.text), given)
+                request = replace(
+                    _COMMAND,
+                    first=command.text,
+                )
+                return self._with_call(request, given)
         return None
 
     def _lasting(self) -> Iterator[TimeInSentence]:
@@ -1109,7 +1113,11 @@ class _Sentence:
                 if self.user_input.text.startswith(first):
                     yield replace(time, rest=first.strip()), time.rest
 
-    async def _async_is_part(self, text: str, whole: str) -> bool:
+    async def _async_is_part(
+        self,
+        text: str,
+        whole: str,
+    ) -> bool:
         """Return whether a command does a part of what a whole sentence does, if there is one."""
         part, all_of_it = [
             await async_sentence_effects(self.hass, replace(self.user_input, text=one))

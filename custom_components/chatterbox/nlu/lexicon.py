@@ -249,7 +249,10 @@ class Lexicon:
                 undoing = undoing[: token.start] + words[at] + undoing[token.end :]
             yield " ".join(undoing.split())
 
-    def _acts_in(self, words: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    def _acts_in(
+        self,
+        words: Sequence[str],
+    ) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Yield the acts in some words that can be undone, and the places of their words."""
         found = [
             (meaning, range(start, end))

@@ -167,7 +167,10 @@ def local_call(
     )
 
 
-def calls_of(request: RecognizedRequest | None, sentence: str) -> tuple[ToolCall, ...]:
+def calls_of(
+    request: RecognizedRequest | None,
+    sentence: str,
+) -> tuple[ToolCall, ...]:
     """Return the calls that do what was recognized in a sentence, if anything was."""
     if request is None or request.call is None:
         return (sentence_call(sentence),)

@@ -90,7 +90,10 @@ async def async_sentence_effects(
     return NOTHING if effects is None else effects
 
 
-async def async_undoing(hass: HomeAssistant, user_input: ConversationInput) -> str:
+async def async_undoing(
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+) -> str:
     """Return the command that undoes one, in the words of the person; empty if none is known to do so."""
     words = lexicon(user_input.language)
     done = await async_sentence_effects(hass, user_input)
@@ -118,7 +121,10 @@ def _intents(effects: Effects) -> set[str]:
     return {run.intent_type for run in effects.intents}
 
 
-def _adds_to(hass: HomeAssistant, undone: Effects) -> bool:
+def _adds_to(
+    hass: HomeAssistant,
+    undone: Effects,
+) -> bool:
     """Return whether more would be on than before: some of what was to be off for a while was off already."""
     rest = [
         one

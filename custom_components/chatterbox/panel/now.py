@@ -126,7 +126,12 @@ def async_register_now(hass: HomeAssistant) -> None:
     register("question/answer", _ANSWER, _async_answer)
     register("plan/change", _EDIT, _async_change_plan)
     register("plan/cancel", _PLAN, _async_cancel_plan)
-    async_register_command(hass, "plan/automation", _PLAN, _async_automation)
+    async_register_command(
+        hass,
+        "plan/automation",
+        _PLAN,
+        _async_automation,
+    )
 
 
 @dataclass(

@@ -468,7 +468,11 @@ class LlmToolDispatcher:
         error: Exception | asyncio.CancelledError,
         failures: Failures = MappingProxyType({}),
     ) -> ToolOutcome:
-        _log_failure(self._hass, call.name, next(iter(failures.values()), error))
+        _log_failure(
+            self._hass,
+            call.name,
+            next(iter(failures.values()), error),
+        )
         kind = intent.IntentResponseTargetType.ENTITY
         reason = await async_reason(self._hass, self._language, error)
         text = reason or explain_failure(

@@ -295,7 +295,11 @@ def _next_python(
         raise _NotInThisFormat
     arguments, end = _python_arguments(text, found.end())
     return [
-        WrittenCall(found[1].removesuffix(".call"), arguments, unmistakable=False)
+        WrittenCall(
+            found[1].removesuffix(".call"),
+            arguments,
+            unmistakable=False,
+        )
     ], end
 
 
