@@ -2128,3 +2128,19 @@ async def test_lights_that_were_off_stay_off_after_a_while_in_the_dark(
 
     assert state(hass, LAMP) == "on"
     assert not async_get_plans(hass).stored.plans
+
+
+@in_one_home(
+    "text",
+    [
+        "turn on the floor lamp at nine pm and turn it off then",
+        "unlock the front door in ten minutes and lock it",
+        "turn on the floor lamp and add milk to the shopping list and turn it off in ten minutes",
+        "turn on the floor lamp and turn off all the lights at nine pm",
+        "turn on the floor lamp and turn it off in ten minutes and open the living room blinds",
+    ],
+)
+async def test_nothing_is_done_now_that_has_a_time_and_nothing_is_left_out(
+    home: HomeAssistant, text: str
+) -> None:
+    assert not (await described(home, text)).startswith(("turn", "unlock"))

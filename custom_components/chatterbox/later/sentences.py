@@ -38,6 +38,8 @@ from ..agent.messages import AssistantMessage, JsonValue, ToolCall, Transcript
 from ..agent.text import heard_words
 from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
+from ..approvals.policy import is_risky
+from ..effects.effect import Effects
 from ..effects.intents import delay_of, delayed_command
 from ..effects.reading import ReadSentence, async_happenings
 from ..effects.recognition import RecognizedRequest, async_recognize, readable_sentence
@@ -55,6 +57,8 @@ from ..offline.sentence_effects import (
     async_sentence_effects,
     async_undoing,
     async_with_names,
+    intents_of,
+    is_certain,
 )
 from ..people.speakers import async_get_speaker
 from ..settings.tool_names import BROADCAST_TOOL
@@ -64,6 +68,7 @@ from ..speech.text.times import (
     Moment,
     TimeInSentence,
     exact_words,
+    is_delay,
     is_resolved,
     lasting_words,
     names_days,
@@ -123,6 +128,8 @@ _OF_WORDS: Final = frozenset({_FIRST, _SAID_AT})
 """The arguments that the tool does not have."""
 _MOST_TIMES: Final = 6
 """Times in a sentence, and words around times, that are tried: each costs some milliseconds."""
+_MOVED: Final = frozenset({"cover", "valve"})
+"""Domains of what takes positions, which may be numbers."""
 _MORNING: Final = range(4, 12)
 """The hours at which an alarm is meant if they come next: nobody wants to be asked which seven o'clock."""
 _AROUND: Final = " .,!?¿¡。，！？"  # noqa: RUF001 Chinese marks
@@ -1070,24 +1077,34 @@ class _Sentence:
                 yield time
 
     async def async_for_a_while(self) -> RecognizedRequest | None:
-        """Return the request for a command that is undone after a time; None if it has none, or cannot be undone."""
+        """Return the request for a command that is undone after a time; None if it has none, or cannot be undone.
+
+        None, too, for what is risky: a no to it would leave the plan.
+        """
         candidates = [(one, "") for one in self._lasting()]
         for time, whole in (*candidates, *self._undone_in_words()):
             command = await self._async_with_names(time.rest)
-            undoing = await async_undoing(self.hass, command)
-            if undoing and await self._async_is_part(undoing, whole):
-                given: _Given = {
-                    "kind": "act",
-                    "when": time.words,
-                    "tool": PROCESS_SENTENCE.name,
-                    "arguments": {SENTENCE: undoing},
-                    _FIRST: command.text,
-                }
-                request = replace(
-                    _COMMAND,
-                    first=command.text,
-                )
-                return self._with_call(request, given)
+            done = await async_sentence_effects(self.hass, command)
+            undoing, undone = await async_undoing(self.hass, command, done)
+            if not undoing or is_risky(self.hass, done):
+                continue
+            is_position = time.words.split()[-1].isdecimal() and any(
+                action.domain in _MOVED for action in done.actions
+            )
+            if is_position or not await self._async_is_all(whole, done, undone):
+                continue
+            given: _Given = {
+                "kind": "act",
+                "when": time.words,
+                "tool": PROCESS_SENTENCE.name,
+                "arguments": {SENTENCE: undoing},
+                _FIRST: command.text,
+            }
+            request = replace(
+                _COMMAND,
+                first=command.text,
+            )
+            return self._with_call(request, given)
         return None
 
     def _lasting(self) -> Iterator[TimeInSentence]:
@@ -1102,28 +1119,44 @@ class _Sentence:
                 for time in times_in(ended, self.language):
                     rest = ended[found.start() :].lstrip()
                     if time.is_alone and rest.startswith(time.words):
-                        yield time
+                        yield from self._ending(time, names_end=names_end)
+
+    def _ending(
+        self,
+        time: TimeInSentence,
+        *,
+        names_end: bool,
+    ) -> Iterator[TimeInSentence]:
+        """Yield a time if it is understood as an end, or else as a distance from now."""
+        is_end = is_resolved if names_end else is_delay
+        if is_end(time.words, self.language):
+            yield replace(time, rest=time.rest.strip(_AROUND))
 
     def _undone_in_words(self) -> Iterator[tuple[TimeInSentence, str]]:
         """Yield times with a command that another one may undo then, and both: "turn it on, and off in an hour"."""
         words = lexicon(self.language)
         for time in self.times:
             joined = words.joined(time.rest) if words else ()
-            for first in islice(joined, _MOST_TIMES):
-                if self.user_input.text.startswith(first):
-                    yield replace(time, rest=first.strip()), time.rest
+            for first, joining in islice(joined, _MOST_TIMES):
+                if self.user_input.text.startswith(joining):
+                    yield replace(time, rest=first.strip(_AROUND)), time.rest
 
-    async def _async_is_part(
+    async def _async_is_all(
         self,
-        text: str,
         whole: str,
+        done: Effects,
+        undone: Effects,
     ) -> bool:
-        """Return whether a command does a part of what a whole sentence does, if there is one."""
-        part, all_of_it = [
-            await async_sentence_effects(self.hass, replace(self.user_input, text=one))
-            for one in (text, whole)
-        ]
-        return not whole or part.actions <= all_of_it.actions
+        """Return whether a command and what undoes it are all that a whole sentence asks for, if there is one."""
+        if not whole:
+            return True
+        sentence = replace(self.user_input, text=whole)
+        effects = await async_sentence_effects(self.hass, sentence)
+        return (
+            is_certain(effects)
+            and effects.actions == done.actions | undone.actions
+            and intents_of(effects) == intents_of(done) | intents_of(undone)
+        )
 
     async def async_message(self) -> RecognizedRequest | None:
         """Return the request to speak a message at a time."""

@@ -139,9 +139,7 @@ SILENT: Final = SMALL | {Role.AND}
 _UNDONE_BY: Final = {
     "on": "off",
     "open": "close",
-    "lock": "unlock",
     "mute": "unmute",
-    "pause": "resume",
 }
 _UNDOING: Final = _UNDONE_BY | {undoing: act for act, undoing in _UNDONE_BY.items()}
 """Acts, and those that undo them."""
@@ -224,13 +222,14 @@ class Lexicon:
             )
         return frozenset({meaning.value} if meaning.role is Role.ACT else ())
 
-    def joined(self, text: str) -> Iterator[str]:
-        """Yield what stands before each joining word of a text."""
+    def joined(self, text: str) -> Iterator[tuple[str, str]]:
+        """Yield what stands before each joining word of a text, and the same with that word."""
         heard = self.tokens(text)
         words = [token.word for token in heard]
         for at, token in enumerate(heard):
-            if any(one.role is Role.AND for _, one in self.phrases.found(words, at)):
-                yield text[: token.start]
+            for end, one in self.phrases.found(words, at):
+                if one.role is Role.AND:
+                    yield text[: token.start], text[: heard[end - 1].end]
 
     def undoing(self, text: str) -> Iterator[str]:
         """Yield a text with an act replaced by the one that undoes it, for each of its acts, the longest first."""

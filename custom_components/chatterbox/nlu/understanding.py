@@ -196,6 +196,10 @@ def _requests(sentence: Parts) -> Sequence[SpokenRequest]:
     return [one for at, one in enumerate(found) if not _is_reason(one, found[at + 1 :])]
 
 
+_OF_EXCEPTIONS: Final = SILENT | NAMING | ACTING | {Role.QUANTIFIER}
+"""The roles of words after "except": a value there would be lost."""
+
+
 def _with_exceptions(parts: Parts) -> Sequence[EntityCommand]:
     """Return a command for all things but some: "turn off all lights except the desk lamp"; empty for others."""
     spans = parts.spans
@@ -203,9 +207,16 @@ def _with_exceptions(parts: Parts) -> Sequence[EntityCommand]:
     at = next(map(spans.index, excepting), len(spans))
     before = parts.of(spans[:at])
     after = parts.of(spans[at + 1 :])
-    if not after.all(*NAMING):
-        return ()
     ending = after.all(*ACTING)
+    if not after.all(*NAMING) or not _OF_EXCEPTIONS.issuperset(after.by_role):
+        return ()
+    may_end = any(
+        one.role is Role.PARTICLE
+        for span in before.spans
+        for _, one in parts.reading.meanings(span.start)
+    )
+    if ending and (before.acts or may_end):
+        return ()  # "turn all lights on except the kitchen off"
     acting = [*before.all(*ACTING), *ending]
     left_out = [span for span in after.spans if span not in ending]
     whole = commands(parts.of([*before.spans, *ending]))

@@ -67,6 +67,10 @@ _UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
 """Of a sentence whose effects this release of Home Assistant does not let us foresee."""
 
 
+_RESTING: Final = ("turn_off", "close_cover", "close_valve")
+"""Endings of actions after which something is off or closed."""
+
+
 async def async_sentence_effects(
     hass: HomeAssistant, user_input: ConversationInput
 ) -> Effects:
@@ -93,47 +97,47 @@ async def async_sentence_effects(
 async def async_undoing(
     hass: HomeAssistant,
     user_input: ConversationInput,
-) -> str:
-    """Return the command that undoes one, in the words of the person; empty if none is known to do so."""
+    done: Effects,
+) -> tuple[str, Effects]:
+    """Return the command that undoes one that is certain, in the words of the person, and its effects; else nothing.
+
+    What is off or closed already would not be so again: nothing undoes that.
+    """
     words = lexicon(user_input.language)
-    done = await async_sentence_effects(hass, user_input)
-    if words is None or not _is_certain(done):
-        return ""
+    if words is None or not is_certain(done) or _is_done(hass, done):
+        return "", NOTHING
     for text in words.undoing(user_input.text):
-        undoing = replace(user_input, text=text)
-        undone = await async_sentence_effects(hass, undoing)
+        undone = await async_sentence_effects(
+            hass,
+            replace(user_input, text=text),
+        )
         if (
-            _is_certain(undone)
+            is_certain(undone)
             and undone.entity_ids == done.entity_ids
-            and _intents(undone).isdisjoint(_intents(done))
-            and not _adds_to(hass, undone)
+            and intents_of(undone).isdisjoint(intents_of(done))
         ):
-            return text
-    return ""
+            return text, undone
+    return "", NOTHING
 
 
-def _is_certain(effects: Effects) -> bool:
+def is_certain(effects: Effects) -> bool:
     """Return whether it is known what is changed, and that nothing else is."""
     return bool(effects.actions) and effects.is_known and not effects.is_guessed
 
 
-def _intents(effects: Effects) -> set[str]:
-    return {run.intent_type for run in effects.intents}
+def intents_of(effects: Effects) -> frozenset[str]:
+    """Return the types of the intents that are run."""
+    return frozenset(run.intent_type for run in effects.intents)
 
 
-def _adds_to(
-    hass: HomeAssistant,
-    undone: Effects,
-) -> bool:
-    """Return whether more would be on than before: some of what was to be off for a while was off already."""
-    rest = [
-        one
-        for one in undone.entity_ids
-        if hass.states.is_state(one, STATE_OFF)
-        or hass.states.is_state(one, STATE_CLOSED)
-    ]
-    turns_on = intent.INTENT_TURN_ON in _intents(undone)
-    return turns_on and 0 < len(rest) < len(undone.entity_ids)
+def _is_done(hass: HomeAssistant, done: Effects) -> bool:
+    """Return whether something that is to be off or closed is so already."""
+    return any(
+        action.action.endswith(_RESTING)
+        and hass.states.is_state(action.entity_id, state)
+        for action in done.actions
+        for state in (STATE_OFF, STATE_CLOSED)
+    )
 
 
 def _entities_asked_about(

@@ -436,6 +436,12 @@ def names_days(words: str, language: str) -> bool:
     return bool(parts and parts.names_days)
 
 
+def is_delay(words: str, language: str) -> bool:
+    """Return whether words for a time are a distance from now alone: "in an hour", not "in the night"."""
+    parts = _read(words, language)
+    return bool(parts and parts == _Parts(delay=parts.delay, is_about=parts.is_about))
+
+
 def names_sun(words: str, language: str) -> bool:
     """Return whether words for a time name the rising or the setting of the sun."""
     parts = _read(words, language)
