@@ -421,6 +421,7 @@ ARGUMENTS = st.dictionaries(
 
 
 @example(arguments=[{"a": '"'}], sizes=[8], numbered=True)
+@example(arguments=[{"": 0}, {"{": 0}], sizes=[2], numbered=False)
 @given(
     arguments=st.lists(ARGUMENTS, min_size=1, max_size=4),
     sizes=st.lists(st.integers(min_value=1, max_value=9), min_size=1),

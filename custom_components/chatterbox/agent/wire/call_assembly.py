@@ -26,6 +26,8 @@ from ..text import plain_arguments, sendable_text, without_tokens
 
 _MARKS: Final = re.compile(r"[\\\"'{}\[\]()]")
 _NOT_SPACE: Final = re.compile(r"\S")
+_KEY_OF_BRACE: Final = '{"'
+"""What follows itself in an object with the key "{"."""
 MAX_CALLS: Final = 256
 """In one message, far more than a turn may run."""
 _MAX_NAME: Final = 256
@@ -152,6 +154,7 @@ class ObjectText:
         return (
             not self.complete
             and text.startswith("{")
+            and text != _KEY_OF_BRACE
             and 0 < self._length <= len(text)
             and text.startswith(self.text)
         )
