@@ -39,7 +39,6 @@ from ..agent.text import heard_words
 from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
 from ..approvals.policy import is_risky
-from ..effects.effect import Effects
 from ..effects.intents import delay_of, delayed_command
 from ..effects.reading import ReadSentence, async_happenings
 from ..effects.recognition import RecognizedRequest, async_recognize, readable_sentence
@@ -53,6 +52,7 @@ from ..offline.local_commands import Talk
 from ..offline.misheard import is_negated
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, asked_about, local_call
 from ..offline.sentence_effects import (
+    Undoing,
     async_read_sentence,
     async_sentence_effects,
     async_undoing,
@@ -1084,20 +1084,19 @@ class _Sentence:
         candidates = [(one, "") for one in self._lasting()]
         for time, whole in (*candidates, *self._undone_in_words()):
             command = await self._async_with_names(time.rest)
-            done = await async_sentence_effects(self.hass, command)
-            undoing, undone = await async_undoing(self.hass, command, done)
-            if not undoing or is_risky(self.hass, done):
+            undoing = await async_undoing(self.hass, command)
+            if undoing is None or is_risky(self.hass, undoing.done):
                 continue
             is_position = time.words.split()[-1].isdecimal() and any(
-                action.domain in _MOVED for action in done.actions
+                action.domain in _MOVED for action in undoing.done.actions
             )
-            if is_position or not await self._async_is_all(whole, done, undone):
+            if is_position or not await self._async_is_all(whole, undoing):
                 continue
             given: _Given = {
                 "kind": "act",
                 "when": time.words,
                 "tool": PROCESS_SENTENCE.name,
-                "arguments": {SENTENCE: undoing},
+                "arguments": {SENTENCE: undoing.text},
                 _FIRST: command.text,
             }
             request = replace(
@@ -1144,8 +1143,7 @@ class _Sentence:
     async def _async_is_all(
         self,
         whole: str,
-        done: Effects,
-        undone: Effects,
+        undoing: Undoing,
     ) -> bool:
         """Return whether a command and what undoes it are all that a whole sentence asks for, if there is one."""
         if not whole:
@@ -1154,8 +1152,9 @@ class _Sentence:
         effects = await async_sentence_effects(self.hass, sentence)
         return (
             is_certain(effects)
-            and effects.actions == done.actions | undone.actions
-            and intents_of(effects) == intents_of(done) | intents_of(undone)
+            and effects.actions == undoing.done.actions | undoing.undone.actions
+            and intents_of(effects)
+            == intents_of(undoing.done) | intents_of(undoing.undone)
         )
 
     async def async_message(self) -> RecognizedRequest | None:

@@ -8,7 +8,7 @@ never asked.
 import asyncio
 import re
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from hassil.recognize import RecognizeResult
 from homeassistant.components import conversation
@@ -94,18 +94,26 @@ async def async_sentence_effects(
     return NOTHING if effects is None else effects
 
 
+class Undoing(NamedTuple):
+    """A command that undoes another one, and the effects of both."""
+
+    text: str
+    done: Effects
+    undone: Effects
+
+
 async def async_undoing(
     hass: HomeAssistant,
     user_input: ConversationInput,
-    done: Effects,
-) -> tuple[str, Effects]:
-    """Return the command that undoes one that is certain, in the words of the person, and its effects; else nothing.
+) -> Undoing | None:
+    """Return the command that undoes one, in the words of the person; None if none is known to do so.
 
     What is off or closed already would not be so again: nothing undoes that.
     """
     words = lexicon(user_input.language)
+    done = await async_sentence_effects(hass, user_input)
     if words is None or not is_certain(done) or _is_done(hass, done):
-        return "", NOTHING
+        return None
     for text in words.undoing(user_input.text):
         undone = await async_sentence_effects(
             hass,
@@ -116,8 +124,8 @@ async def async_undoing(
             and undone.entity_ids == done.entity_ids
             and intents_of(undone).isdisjoint(intents_of(done))
         ):
-            return text, undone
-    return "", NOTHING
+            return Undoing(text, done, undone)
+    return None
 
 
 def is_certain(effects: Effects) -> bool:
