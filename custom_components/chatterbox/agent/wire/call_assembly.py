@@ -27,7 +27,7 @@ from ..text import plain_arguments, sendable_text, without_tokens
 _MARKS: Final = re.compile(r"[\\\"'{}\[\]()]")
 _NOT_SPACE: Final = re.compile(r"\S")
 _KEY_OF_BRACE: Final = '{"'
-"""What follows itself in an object with the key "{"."""
+"""These characters follow themselves in an object with the key "{"."""
 MAX_CALLS: Final = 256
 """In one message, far more than a turn may run."""
 _MAX_NAME: Final = 256
