@@ -48,6 +48,7 @@ from custom_components.chatterbox.speech.sentences import async_get_sentences
 from custom_components.chatterbox.speech.text.times import Repetition
 from tests.later.talk import SATELLITE, act, at_hall, pass_time, remind, state
 from tests.support.config_entries import offline_entry, set_up
+from tests.support.home_rules import set_home_rules
 from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import (
@@ -2144,3 +2145,19 @@ async def test_nothing_is_done_now_that_has_a_time_and_nothing_is_left_out(
     home: HomeAssistant, text: str
 ) -> None:
     assert not (await described(home, text)).startswith(("turn", "unlock"))
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize(
+    "text",
+    ["turn on the floor lamp in ten minutes", "turn on the floor lamp for ten minutes"],
+)
+async def test_nothing_is_planned_where_rules_forbid_the_tool(
+    hass: HomeAssistant, text: str
+) -> None:
+    await set_home_rules(
+        hass, rules=[{"verdict": "deny", "tools": ["chatterbox__later"]}]
+    )
+
+    assert "don't allow" in await at_hall(hass, text)
+    assert not async_get_plans(hass).stored.plans

@@ -32,9 +32,9 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of it."""
 
 CEILINGS: Final = {
-    "tokens of the product": 488_030,
+    "tokens of the product": 488_130,
     "modules of the product": 331,
-    "tokens of the tests": 847_320,
+    "tokens of the tests": 847_410,
     "fragments": 1,
     "lines of code of the page": 2_829,
     "functions of the product that are too long": 3,

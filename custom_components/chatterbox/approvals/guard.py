@@ -57,6 +57,7 @@ from .answers.language import is_about_all, may_except
 from .outside_wishes import Wish, kind_of_source
 from .policy import (
     NEVER_ENDED,
+    Judgement,
     action_keys,
     is_risky,
     judge,
@@ -473,12 +474,9 @@ class CallGuard(Hooks):
         judgement = judge(
             self.hass, policy, judged, self.speaker, dt_util.now(), self._guest_rules
         )
-        review = CallReview(
-            call,
-            effects,
-            judgement,
-            when=timed.when,
-        )
+        if timed.when:
+            judgement = self._also_planned(judgement, call.name)
+        review = CallReview(call, effects, judgement, when=timed.when)
         if timed.when:
             acting = ToolCall(
                 "",
@@ -500,6 +498,25 @@ class CallGuard(Hooks):
         if self.may_be_steered:
             return self._as_wished(review)
         return review
+
+    def _also_planned(
+        self,
+        judgement: Judgement,
+        name: str,
+    ) -> Judgement:
+        """Return the stricter judgement on a call for later and on the tool that plans it, which rules may name."""
+        planning = judge(
+            self.hass,
+            self._rules.policy,
+            CallEffects(name, NOTHING),
+            self.speaker,
+            dt_util.now(),
+        )
+        return max(
+            judgement,
+            planning,
+            key=lambda one: one.verdict.strictness,
+        )
 
     def _beside_rules(
         self,

@@ -412,10 +412,10 @@ class LocalCommandsProvider(LeavableProvider):
     def _ending(self, own: ToolResults) -> str | None:
         """Return what is said after a sentence was processed; None if it failed, and the model has to go on."""
         done = [result for result in own if not (result.is_error or result.synthetic)]
-        if done:  # and then what was not
-            tried = (result for result in own if not result.synthetic)
-            return in_sentences(map(speech_of, tried))
-        if all(result.synthetic for result in own) or not self.requests.has_model:
+        refused = [result for result in own if result.synthetic]
+        if done and not refused:  # and then what was not
+            return in_sentences(map(speech_of, own))
+        if done or len(refused) == len(own) or not self.requests.has_model:
             # it was refused, nobody said yes, or nobody else can help: the turn says
             # why
             return ""

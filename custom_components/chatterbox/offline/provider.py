@@ -84,7 +84,8 @@ class OfflineProvider:
         # A directive asks for an answer from what is known.
         if has_acted or request.tool_choice is ToolChoiceMode.NONE or request.directive:
             speech = in_sentences(map(speech_of, results))
-            if speech:
+            is_refused = any(result.synthetic for result in results)
+            if speech and not is_refused:  # otherwise the turn says both
                 yield self._announced(speech)
             elif results and not has_acted:
                 raise ProviderRejectedRequest(
