@@ -139,6 +139,7 @@ async def test_questions_about_state_and_other_languages_need_no_model_either(
         ),
         ("could you tell me whether the front door is locked", "Yes"),
         ("turn on the floor lamp for an hour", "Turned on the light. At "),
+        ("turn off all the lights except the desk lamp", "Done: "),
     ],
 )
 async def test_what_is_read_word_by_word_needs_no_model_either(
